@@ -1,0 +1,88 @@
+//! The one door: recognise the format, check the budget, hand over to the format's own module, answer what was done.
+
+use crate::{Budget, Error, Format, Options, Sink, Source};
+
+/// What became of a picture that was understood.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Compressed {
+    /// The sink holds a result.
+    Written(Written),
+    /// The original is better left as it is; the sink's content means nothing.
+    Kept(Kept),
+}
+
+/// A result in the sink.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Written {
+    /// Format of the result.
+    pub format: Format,
+    /// Bytes of the result.
+    pub bytes: u64,
+    /// Width in stored pixels.
+    pub width: u32,
+    /// Height in stored pixels.
+    pub height: u32,
+    /// Quality on libjpeg's scale, where the format has one.
+    pub quality: Option<u8>,
+    /// What the user should know.
+    pub notes: Vec<Note>,
+}
+
+/// An original left as it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kept {
+    /// Format of the original.
+    pub format: Format,
+    /// Why.
+    pub why: Keep,
+    /// What the user should know.
+    pub notes: Vec<Note>,
+}
+
+/// Why an original is left as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Keep {
+    /// It already is within the size asked for.
+    WithinTarget,
+    /// The result was not smaller, or not by enough.
+    NotSmaller,
+    /// The size asked for needs less than the lowest quality.
+    TargetUnreachable {
+        /// Bytes asked for.
+        target: u64,
+        /// Bytes reached at the lowest quality.
+        smallest: u64,
+    },
+    /// The format is recognised but not compressed.
+    UnsupportedFormat,
+    /// Something would be lost; the text names it.
+    WouldLose(String),
+}
+
+/// Something the user should know about a picture that was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// A quality below 30 was needed.
+    LowQuality(u8),
+    /// Damage was repaired or ignored; the text names it.
+    Repaired(String),
+    /// Something was dropped or cut; the text names it.
+    Dropped(String),
+}
+
+/// Compresses the picture in `source` into `sink`.
+///
+/// # Errors
+/// See [`Error`]; after an error the sink's content means nothing.
+pub fn compress(
+    source: &dyn Source,
+    sink: &mut dyn Sink,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Compressed, Error> {
+    let _ = (sink, options, budget);
+    if source.is_empty() {
+        return Err(Error::Empty);
+    }
+    Err(Error::NotAnImage("something else"))
+}

@@ -1,0 +1,7 @@
+//! JPEG in the coefficient domain: entropy decode, requantise, entropy encode. Pixels are never touched.
+//!
+//! Data flows one way: [`header`] reads the markers, `decode` fills [`plane::Plane`]s with quantised coefficients,
+//! `quant` chooses tables and requantises, `encode` writes them out.
+
+pub mod frame;
+pub mod plane;

@@ -1,0 +1,241 @@
+//! Quantised coefficients of one component, sparse: a DC value and the non-zero AC coefficients of each block.
+//!
+//! A 12-megapixel photograph has 18 million coefficients of which a few hundred thousand matter, so blocks hold words,
+//! not 64 slots. A word is six bits of zigzag index (1 to 63) and ten bits of value; a value that does not fit is marked
+//! by [`ESCAPE`] and follows in the next word. Words live in fixed chunks, so that growing never copies and never
+//! touches memory twice. Rows of blocks are written in any order of lanes (a lane is one block row within an MCU row)
+//! and read back in raster order.
+
+use crate::{Budget, Error};
+
+/// Words in a chunk: 64 KiB.
+const CHUNK: usize = 32 * 1024;
+/// Most words one block can take: 63 coefficients, each escaped.
+pub const MAX_WORDS: usize = 126;
+/// Ten-bit pattern that says the value follows in the next word.
+pub const ESCAPE: u16 = 0x200;
+
+/// The non-zero AC coefficients of one block, as words.
+#[derive(Debug, Clone, Copy)]
+pub struct Words<'a>(&'a [u16]);
+
+impl Iterator for Words<'_> {
+    /// Zigzag index and value.
+    type Item = (usize, i16);
+
+    #[inline]
+    fn next(&mut self) -> Option<(usize, i16)> {
+        let (&word, rest) = self.0.split_first()?;
+        self.0 = rest;
+        let index = usize::from(word >> 10);
+        let low = word & 0x3ff;
+        if low != ESCAPE {
+            // Ten bits of two's complement, moved up and back down to extend the sign.
+            return Some((index, ((low << 6) as i16) >> 6));
+        }
+        let (&value, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some((index, value as i16))
+    }
+}
+
+/// Writes one coefficient as words; returns how many were used (1 or 2).
+#[inline]
+pub fn put_word(out: &mut [u16], index: usize, value: i16) -> usize {
+    let head = (index as u16) << 10;
+    if (-511..=511).contains(&value) {
+        out[0] = head | (value as u16 & 0x3ff);
+        return 1;
+    }
+    out[0] = head | ESCAPE;
+    out[1] = value as u16;
+    2
+}
+
+/// One block row within each MCU row: rows `n`, `n + v`, `n + 2v`, ... of a component with `v` block rows per MCU.
+#[derive(Debug, Default)]
+struct Lane {
+    dc: Vec<i16>,
+    /// Words of each block.
+    lengths: Vec<u8>,
+    /// Filled parts are the chunks' lengths; a block never crosses into the next chunk.
+    chunks: Vec<Vec<u16>>,
+    /// Chunk and offset at which each block row starts.
+    starts: Vec<(u32, u32)>,
+}
+
+/// Quantised coefficients of one component.
+#[derive(Debug)]
+pub struct Plane {
+    across: usize,
+    lanes: Vec<Lane>,
+}
+
+impl Plane {
+    /// An empty plane of `across` blocks by `down` block rows, `v` rows to an MCU row.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`].
+    pub fn new(across: usize, down: usize, v: usize, budget: &Budget) -> Result<Self, Error> {
+        let rows = down.div_ceil(v);
+        let lane = || -> Result<Lane, Error> {
+            Ok(Lane {
+                dc: budget.vec(rows * across)?,
+                lengths: budget.vec(rows * across)?,
+                chunks: Vec::new(),
+                starts: budget.vec(rows)?,
+            })
+        };
+        let lanes = (0..v).map(|_| lane()).collect::<Result<_, _>>()?;
+        Ok(Self { across, lanes })
+    }
+
+    /// Blocks across.
+    pub fn across(&self) -> usize {
+        self.across
+    }
+
+    /// Block rows written so far.
+    pub fn down(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.starts.len()).sum()
+    }
+
+    /// Writer for lane `n` (block row `n` of an MCU row).
+    pub fn writer(&mut self, n: usize) -> Writer<'_> {
+        Writer {
+            across: self.across,
+            lane: &mut self.lanes[n],
+        }
+    }
+
+    /// Block row `row`, in raster order.
+    pub fn row(&self, row: usize) -> Row<'_> {
+        let lane = &self.lanes[row % self.lanes.len()];
+        let n = row / self.lanes.len();
+        let span = n * self.across..(n + 1) * self.across;
+        let (chunk, offset) = lane.starts[n];
+        Row {
+            dc: &lane.dc[span.clone()],
+            lengths: &lane.lengths[span],
+            chunks: &lane.chunks,
+            chunk: chunk as usize,
+            offset: offset as usize,
+        }
+    }
+}
+
+/// Appends blocks to one lane; a row ends by itself after `across` blocks.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    across: usize,
+    lane: &'a mut Lane,
+}
+
+impl Writer<'_> {
+    /// Appends a block: `fill` writes words into the room it is given and returns how many.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`].
+    #[inline]
+    pub fn block(
+        &mut self,
+        dc: i16,
+        budget: &Budget,
+        fill: impl FnOnce(&mut [u16; MAX_WORDS]) -> usize,
+    ) -> Result<(), Error> {
+        if self
+            .lane
+            .chunks
+            .last()
+            .is_none_or(|chunk| CHUNK - chunk.len() < MAX_WORDS)
+        {
+            self.lane.chunks.push(budget.vec(CHUNK)?);
+        }
+        let last = self.lane.chunks.len() - 1;
+        let chunk = &mut self.lane.chunks[last];
+        let start = chunk.len();
+        if self.lane.dc.len() == self.lane.starts.len() * self.across {
+            self.lane.starts.push((last as u32, start as u32));
+        }
+        let mut room = [0; MAX_WORDS];
+        let count = fill(&mut room);
+        chunk.extend_from_slice(&room[..count]);
+        self.lane.dc.push(dc);
+        self.lane.lengths.push(count as u8);
+        Ok(())
+    }
+}
+
+/// One row of blocks, read in order.
+#[derive(Debug, Clone)]
+pub struct Row<'a> {
+    dc: &'a [i16],
+    lengths: &'a [u8],
+    chunks: &'a [Vec<u16>],
+    chunk: usize,
+    offset: usize,
+}
+
+impl<'a> Iterator for Row<'a> {
+    /// DC value (as stored: absolute, not a difference) and AC coefficients.
+    type Item = (i16, Words<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let (&dc, dcs) = self.dc.split_first()?;
+        let (&length, lengths) = self.lengths.split_first()?;
+        (self.dc, self.lengths) = (dcs, lengths);
+        let length = usize::from(length);
+        if length > 0 && self.offset == self.chunks[self.chunk].len() {
+            self.chunk += 1;
+            self.offset = 0;
+        }
+        let words = &self.chunks[self.chunk][self.offset..self.offset + length];
+        self.offset += length;
+        Some((dc, Words(words)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_come_back_in_raster_order_across_chunks_and_lanes() {
+        let budget = Budget::new(1 << 24, 1 << 30);
+        let (across, down, v) = (100, 20, 2);
+        let mut plane = Plane::new(across, down, v, &budget).expect("fits");
+        let value =
+            |row: usize, col: usize, k: usize| ((row * 31 + col * 7 + k * 13) % 2047) as i16 - 1023;
+        for mcu_row in 0..down / v {
+            for lane in 0..v {
+                let row = mcu_row * v + lane;
+                let mut writer = plane.writer(lane);
+                for col in 0..across {
+                    let fill = |out: &mut [u16; MAX_WORDS]| {
+                        (1..=63)
+                            .filter(|k| (k + col) % 3 == 0)
+                            .fold(0, |n, k| n + put_word(&mut out[n..], k, value(row, col, k)))
+                    };
+                    writer
+                        .block(value(row, col, 0), &budget, fill)
+                        .expect("fits");
+                }
+            }
+        }
+        assert_eq!(plane.down(), down);
+        for row in 0..down {
+            let mut blocks = 0;
+            for (col, (dc, words)) in plane.row(row).enumerate() {
+                assert_eq!(dc, value(row, col, 0));
+                let expected: Vec<_> = (1..=63)
+                    .filter(|k| (k + col) % 3 == 0)
+                    .map(|k| (k, value(row, col, k)))
+                    .collect();
+                assert_eq!(words.collect::<Vec<_>>(), expected);
+                blocks += 1;
+            }
+            assert_eq!(blocks, across);
+        }
+    }
+}

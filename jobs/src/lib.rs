@@ -1,0 +1,20 @@
+//! The image work of pressroom: bytes in, bytes out.
+//!
+//! One door: [`compress`] reads from a [`Source`], writes to a [`Sink`] and answers what it did. It knows nothing of
+//! files, processes, settings on the wire, clocks or threads; whoever calls it maps its own world onto [`Options`] and
+//! [`Budget`]. A bad picture is an [`Error`], never a panic.
+
+mod budget;
+mod door;
+mod error;
+mod format;
+pub mod jpeg;
+mod options;
+mod stream;
+
+pub use budget::Budget;
+pub use door::{Compressed, Keep, Kept, Note, Written, compress};
+pub use error::Error;
+pub use format::Format;
+pub use options::{Chroma, Goal, Options, Progressive, SizeLimit};
+pub use stream::{Sink, Source};

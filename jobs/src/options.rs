@@ -1,0 +1,76 @@
+//! What is asked of one picture, already checked: whoever builds an [`Options`] has refused nonsense.
+
+/// What is asked of one picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// What the result must reach.
+    pub goal: Goal,
+    /// Lowest quality, 1 to 100, a size target may fall to.
+    pub min_quality: u8,
+    /// 0 (fastest) to 9 (smallest).
+    pub effort: u8,
+    /// Chroma sampling of lossy results.
+    pub chroma: Chroma,
+    /// Whether JPEG results are progressive.
+    pub progressive: Progressive,
+    /// Least saving, in thousandths of the input's bytes, for a result to be worth having.
+    pub min_savings_permille: u16,
+    /// Write the result even where it is not smaller.
+    pub force: bool,
+}
+
+/// What the result must reach.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Goal {
+    /// Quality 1 to 100 on libjpeg's scale.
+    Quality(u8),
+    /// At most so many bytes, at the highest quality that fits.
+    MaxSize(SizeLimit),
+    /// The fewest bytes that keep this SSIMULACRA2 score.
+    Ssimulacra2(f32),
+    /// Exactly the same pixels.
+    Lossless,
+}
+
+/// Upper bound on the bytes of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SizeLimit {
+    /// Bytes.
+    Bytes(u64),
+    /// Thousandths of the input's bytes.
+    Permille(u32),
+}
+
+impl SizeLimit {
+    /// The limit in bytes for an input of `input` bytes.
+    pub fn bytes(self, input: u64) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Permille(share) => (u128::from(input) * u128::from(share) / 1000) as u64,
+        }
+    }
+}
+
+/// Chroma sampling of lossy results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chroma {
+    /// Decided per picture.
+    Auto,
+    /// Full resolution, where the input has it.
+    Full,
+    /// Halved horizontally.
+    Half,
+    /// Halved both ways.
+    Quarter,
+}
+
+/// Whether JPEG results are progressive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progressive {
+    /// Whichever is smaller at the effort allowed.
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}

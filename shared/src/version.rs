@@ -1,0 +1,12 @@
+//! What both ends must agree on before the first job.
+
+/// Number of the wire protocol; raised whenever a message changes its shape.
+///
+/// MessagePack structs are positional: two ends of different shape would decode each other silently wrong, so this is
+/// compared before anything else is believed.
+pub const PROTOCOL: u32 = 1;
+
+/// Identifies the build; a worker of another build is refused.
+///
+/// Workers are started through `/proc/self/exe`, so a difference means that something other than pressroom answered.
+pub const BUILD_ID: &str = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION"));
