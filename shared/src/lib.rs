@@ -9,6 +9,7 @@
 
 pub mod frame;
 mod ids;
+mod leaving;
 mod limits;
 mod message;
 mod outcome;
@@ -17,6 +18,7 @@ mod settings;
 mod version;
 
 pub use ids::{Incarnation, JobId, SeatId};
+pub use leaving::{WorkerExit, memory_marker};
 pub use limits::{Limits, SandboxMode};
 pub use message::{
     Confinement, Done, Enforced, Go, Identity, Job, Ready, Started, ToSupervisor, ToWorker,

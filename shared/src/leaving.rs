@@ -1,0 +1,106 @@
+//! How a worker's end reads from outside: its exit codes, and the words it dies with when memory runs out.
+//!
+//! Both sides use this one page. A signal alone says little: a refused allocation and a stack overflow both end in
+//! SIGABRT, so the words on the standard error are what tells them apart.
+
+/// Exit codes of a worker that leaves on its own. A panic outside every net exits with Rust's 101, which is none of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorkerExit {
+    /// Its standard input was closed: the supervisor is done with it, or gone.
+    Left,
+    /// It never said `Ready` and another one would fail the same way: wrong build, missing protection, no memory to start.
+    CannotStart,
+    /// What came in was no message, or the answer could not be sent.
+    BadWire,
+    /// A job panicked outside the fence around the codecs. It was answered as failed, but what the panic left behind in
+    /// memory is unknown: start another process in its place.
+    Replace,
+}
+
+impl WorkerExit {
+    const ALL: [Self; 4] = [Self::Left, Self::CannotStart, Self::BadWire, Self::Replace];
+
+    /// The code as the operating system sees it.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Left => 0,
+            Self::CannotStart => 2,
+            Self::BadWire => 3,
+            Self::Replace => 4,
+        }
+    }
+
+    /// The meaning of an exit code, or `None` where no worker uses it.
+    pub fn from_code(code: i32) -> Option<Self> {
+        let means = |exit: &Self| i32::from(exit.code()) == code;
+        Self::ALL.into_iter().find(means)
+    }
+}
+
+/// What Rust's standard library writes around the size it could not get, before it aborts.
+const MARKER: (&[u8], &[u8]) = (b"memory allocation of ", b" bytes failed");
+
+/// The bytes that were refused, where a dead worker's last words say that an allocation failed.
+///
+/// `stderr_tail` is the end of its standard error, which may be cut anywhere and hold anything; the last such words
+/// count. Stable Rust has no other sign of it: it aborts with these words, so the verdict "memory cap" hangs on them.
+pub fn memory_marker(stderr_tail: &[u8]) -> Option<u64> {
+    let (before, after) = MARKER;
+    let starts = stderr_tail.windows(before.len()).enumerate().rev();
+    starts
+        .filter(|(_, words)| *words == before)
+        .find_map(|(at, _)| {
+            let rest = &stderr_tail[at + before.len()..];
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let (number, rest) = rest.split_at(digits);
+            let number = std::str::from_utf8(number).ok()?.parse().ok()?;
+            rest.starts_with(after).then_some(number)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn codes_differ_and_come_back() {
+        for exit in WorkerExit::ALL {
+            assert_eq!(WorkerExit::from_code(i32::from(exit.code())), Some(exit));
+        }
+        assert_eq!(WorkerExit::from_code(101), None);
+        assert_eq!(WorkerExit::from_code(256), None);
+    }
+
+    #[test]
+    fn the_marker_is_found_among_other_words() {
+        let tail = b"cut off start\nmemory allocation of 4096 bytes failed\nmemory allocation of 99 bytes failed\nbye";
+        assert_eq!(memory_marker(tail), Some(99));
+    }
+
+    #[test]
+    fn half_a_marker_is_none() {
+        for tail in [
+            &b""[..],
+            b"memory allocation of 12",
+            b"memory allocation of  bytes failed",
+            b"memory allocation of 99999999999999999999999 bytes failed",
+            b"thread 'main' has overflowed its stack",
+        ] {
+            assert_eq!(memory_marker(tail), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_size_between_any_bytes_is_found(
+            size in any::<u64>(),
+            before in proptest::collection::vec(any::<u8>(), 0..80),
+            after in proptest::collection::vec(any::<u8>(), 0..80),
+        ) {
+            let words = format!("memory allocation of {size} bytes failed");
+            let tail = [&before, words.as_bytes(), &after].concat();
+            prop_assert_eq!(memory_marker(&tail), Some(size));
+        }
+    }
+}
