@@ -3,5 +3,8 @@
 //! Data flows one way: [`header`] reads the markers, `decode` fills [`plane::Plane`]s with quantised coefficients,
 //! `quant` chooses tables and requantises, `encode` writes them out.
 
+pub mod bits_out;
+pub mod encode;
 pub mod frame;
+pub mod huffman_out;
 pub mod plane;

@@ -5,19 +5,35 @@
 //! by [`ESCAPE`] and follows in the next word. Words live in fixed chunks, so that growing never copies and never
 //! touches memory twice. Rows of blocks are written in any order of lanes (a lane is one block row within an MCU row)
 //! and read back in raster order.
+//!
+//! A plane read from a file holds the blocks that hold picture (`blocks_across` by `blocks_down`); the blocks that pad an
+//! interleaved scan to whole MCUs are decoded, checked and left out.
 
 use crate::{Budget, Error};
 
 /// Words in a chunk: 64 KiB.
 const CHUNK: usize = 32 * 1024;
-/// Most words one block can take: 63 coefficients, each escaped.
-pub const MAX_WORDS: usize = 126;
+/// Room for the words of one block: 63 coefficients, each escaped, and two words that may be scribbled on.
+pub const MAX_WORDS: usize = 128;
 /// Ten-bit pattern that says the value follows in the next word.
 pub const ESCAPE: u16 = 0x200;
 
 /// The non-zero AC coefficients of one block, as words.
 #[derive(Debug, Clone, Copy)]
 pub struct Words<'a>(&'a [u16]);
+
+impl Words<'_> {
+    /// No coefficients at all.
+    pub fn none() -> Self {
+        Self(&[])
+    }
+
+    /// All but the last coefficient, which must be there and not escaped.
+    #[inline]
+    pub fn without_last(self) -> Self {
+        Self(&self.0[..self.0.len() - 1])
+    }
+}
 
 impl Iterator for Words<'_> {
     /// Zigzag index and value.
@@ -54,14 +70,75 @@ pub fn put_word(out: &mut [u16], index: usize, value: i16) -> usize {
 
 /// One block row within each MCU row: rows `n`, `n + v`, `n + 2v`, ... of a component with `v` block rows per MCU.
 #[derive(Debug, Default)]
-struct Lane {
+pub(super) struct Lane {
     dc: Vec<i16>,
     /// Words of each block.
     lengths: Vec<u8>,
-    /// Filled parts are the chunks' lengths; a block never crosses into the next chunk.
+    /// A full chunk is cut to what it holds, the last one is longer; a block never crosses into the next chunk.
     chunks: Vec<Vec<u16>>,
+    /// Words in the last chunk.
+    filled: usize,
     /// Chunk and offset at which each block row starts.
     starts: Vec<(u32, u32)>,
+    /// Chunks to use again.
+    spare: Vec<Vec<u16>>,
+}
+
+impl Lane {
+    /// Begins a block row.
+    pub(super) fn begin_row(&mut self, budget: &Budget) -> Result<(), Error> {
+        self.room(budget)?;
+        self.starts
+            .push((self.chunks.len() as u32 - 1, self.filled as u32));
+        Ok(())
+    }
+
+    /// Room for the next block's words; what is written counts once [`Lane::commit`] says how many there are.
+    #[inline(always)]
+    pub(super) fn room(&mut self, budget: &Budget) -> Result<&mut [u16; MAX_WORDS], Error> {
+        if self.chunks.is_empty() || CHUNK - self.filled < MAX_WORDS {
+            self.next_chunk(budget)?;
+        }
+        let last = self.chunks.last_mut().map(Vec::as_mut_slice);
+        let room = last.and_then(|chunk| chunk.get_mut(self.filled..)?.first_chunk_mut());
+        room.ok_or(Error::OverBudget {
+            needed: (2 * CHUNK) as u64,
+            cap: 0,
+        })
+    }
+
+    /// Ends a block of `words` words.
+    #[inline(always)]
+    pub(super) fn commit(&mut self, dc: i16, words: usize) {
+        self.filled += words;
+        self.dc.push(dc);
+        self.lengths.push(words as u8);
+    }
+
+    /// Forgets all blocks and keeps the memory.
+    fn clear(&mut self) {
+        self.dc.clear();
+        self.lengths.clear();
+        self.starts.clear();
+        self.spare.append(&mut self.chunks);
+        self.filled = 0;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_chunk(&mut self, budget: &Budget) -> Result<(), Error> {
+        let mut chunk = match self.spare.pop() {
+            Some(chunk) => chunk,
+            None => budget.vec(CHUNK)?,
+        };
+        chunk.resize(CHUNK, 0);
+        if let Some(last) = self.chunks.last_mut() {
+            last.truncate(self.filled);
+        }
+        self.chunks.push(chunk);
+        self.filled = 0;
+        Ok(())
+    }
 }
 
 /// Quantised coefficients of one component.
@@ -82,8 +159,8 @@ impl Plane {
             Ok(Lane {
                 dc: budget.vec(rows * across)?,
                 lengths: budget.vec(rows * across)?,
-                chunks: Vec::new(),
                 starts: budget.vec(rows)?,
+                ..Lane::default()
             })
         };
         let lanes = (0..v).map(|_| lane()).collect::<Result<_, _>>()?;
@@ -98,6 +175,16 @@ impl Plane {
     /// Block rows written so far.
     pub fn down(&self) -> usize {
         self.lanes.iter().map(|lane| lane.starts.len()).sum()
+    }
+
+    /// Forgets all blocks and keeps the memory, for use one MCU row at a time.
+    pub fn clear(&mut self) {
+        self.lanes.iter_mut().for_each(Lane::clear);
+    }
+
+    /// The lanes, for decoders that fill several at a time.
+    pub(super) fn lanes_mut(&mut self) -> &mut [Lane] {
+        &mut self.lanes
     }
 
     /// Writer for lane `n` (block row `n` of an MCU row).
@@ -143,25 +230,11 @@ impl Writer<'_> {
         budget: &Budget,
         fill: impl FnOnce(&mut [u16; MAX_WORDS]) -> usize,
     ) -> Result<(), Error> {
-        if self
-            .lane
-            .chunks
-            .last()
-            .is_none_or(|chunk| CHUNK - chunk.len() < MAX_WORDS)
-        {
-            self.lane.chunks.push(budget.vec(CHUNK)?);
-        }
-        let last = self.lane.chunks.len() - 1;
-        let chunk = &mut self.lane.chunks[last];
-        let start = chunk.len();
         if self.lane.dc.len() == self.lane.starts.len() * self.across {
-            self.lane.starts.push((last as u32, start as u32));
+            self.lane.begin_row(budget)?;
         }
-        let mut room = [0; MAX_WORDS];
-        let count = fill(&mut room);
-        chunk.extend_from_slice(&room[..count]);
-        self.lane.dc.push(dc);
-        self.lane.lengths.push(count as u8);
+        let count = fill(self.lane.room(budget)?);
+        self.lane.commit(dc, count);
         Ok(())
     }
 }

@@ -1,0 +1,106 @@
+//! Progressive Huffman coding (T.81 G.1.2) by spectral selection: one DC scan and one or two AC bands per component.
+//!
+//! Each scan covers one component and so runs in raster order with a table of its own. There is no successive
+//! approximation: at the sizes people ask for it costs more than it saves.
+
+use super::emit::{Counts, Emit, magnitude};
+
+/// Tables of one component: its DC scan and its bands.
+pub const TABLES: usize = 3;
+/// Table of the DC scan.
+pub const DC: usize = 0;
+const SIXTEEN_ZEROS: u8 = 0xF0;
+/// Blocks whose end-of-band run is written at the latest (T.81 G.1.2.2).
+const LONGEST_RUN: u32 = 0x7FFF;
+
+/// Zigzag indices, first and last, of an AC band.
+pub type Range = (usize, usize);
+
+/// Bands of a component that carries the picture's detail.
+pub const DETAIL: &[Range] = &[(1, 2), (3, 63)];
+/// Bands of a chroma component.
+pub const CHROMA: &[Range] = &[(1, 63)];
+
+/// What one pass over a component counted.
+pub type Statistics = Counts<TABLES>;
+
+/// Coder of a DC scan.
+#[derive(Debug, Clone, Default)]
+pub struct Dc {
+    previous: i32,
+}
+
+impl Dc {
+    /// Codes one block's DC value.
+    #[inline]
+    pub fn block(&mut self, dc: i16, out: &mut impl Emit) {
+        let (size, bits) = magnitude(i32::from(dc) - self.previous);
+        self.previous = i32::from(dc);
+        out.emit(DC, size as u8, bits, size);
+    }
+}
+
+/// Coder of one AC band.
+#[derive(Debug, Clone)]
+pub struct Band {
+    table: usize,
+    first: usize,
+    last: usize,
+    /// Blocks whose end of band is not yet written.
+    run: u32,
+}
+
+impl Band {
+    /// A coder for the zigzag indices of `range`, counting and writing under `table`.
+    pub fn new(table: usize, range: Range) -> Self {
+        Self {
+            table,
+            first: range.0,
+            last: range.1,
+            run: 0,
+        }
+    }
+
+    /// Codes one block; coefficients outside the band are passed over.
+    #[inline]
+    pub fn block(&mut self, words: impl Iterator<Item = (usize, i16)>, out: &mut impl Emit) {
+        let mut next = self.first;
+        for (index, value) in words {
+            if index < self.first {
+                continue;
+            }
+            if index > self.last {
+                break;
+            }
+            if self.run > 0 {
+                self.finish(out);
+            }
+            let mut run = index - next;
+            while run > 15 {
+                out.emit(self.table, SIXTEEN_ZEROS, 0, 0);
+                run -= 16;
+            }
+            let (size, bits) = magnitude(i32::from(value));
+            out.emit(self.table, (run << 4) as u8 | size as u8, bits, size);
+            next = index + 1;
+        }
+        if next <= self.last {
+            self.run += 1;
+            if self.run == LONGEST_RUN {
+                self.finish(out);
+            }
+        }
+    }
+
+    /// Writes the run of blocks that ended early; needed once more after the last block.
+    #[inline]
+    pub fn finish(&mut self, out: &mut impl Emit) {
+        if self.run == 0 {
+            return;
+        }
+        let size = 31 - self.run.leading_zeros();
+        let bits = self.run - (1 << size);
+        out.emit(self.table, (size << 4) as u8, bits, size);
+        self.run = 0;
+    }
+}

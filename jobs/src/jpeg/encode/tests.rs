@@ -1,0 +1,100 @@
+//! The writer against its own counts, over random planes of every shape.
+
+use super::*;
+use crate::Budget;
+use crate::jpeg::frame::Coding;
+use crate::jpeg::plane::{MAX_WORDS, Plane, put_word};
+use proptest::prelude::*;
+
+/// A small generator, so that a case is one number.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+fn random_plane(
+    component: &crate::jpeg::frame::Component,
+    density: u64,
+    random: &mut Random,
+) -> Plane {
+    let budget = Budget::new(1 << 26, 1 << 30);
+    let (across, down) = (
+        component.padded_across as usize,
+        component.padded_down as usize,
+    );
+    let v = usize::from(component.v);
+    let mut plane = Plane::new(across, down, v, &budget).expect("fits");
+    for row in 0..down {
+        let mut writer = plane.writer(row % v);
+        for _ in 0..across {
+            let empty = random.below(4) == 0;
+            let mut words = [0_u16; MAX_WORDS];
+            let mut count = 0;
+            for index in 1..64 {
+                if !empty && random.below(64) < density {
+                    let size = random.below(10);
+                    let value = random.below(1 << size) as i16 + 1;
+                    let value = if random.below(2) == 0 { value } else { -value };
+                    count += put_word(&mut words[count..], index, value.clamp(-1023, 1023));
+                }
+            }
+            let dc = random.below(2048) as i16 - 1024;
+            writer
+                .block(dc, &budget, |room| {
+                    *room = words;
+                    count
+                })
+                .expect("fits");
+        }
+    }
+    plane
+}
+
+/// Bytes without the zeros stuffed after 0xFF inside scans.
+fn unstuffed(bytes: &[u8]) -> u64 {
+    let stuffed = bytes
+        .windows(2)
+        .filter(|pair| pair == &[0xFF, 0x00])
+        .count();
+    (bytes.len() - stuffed) as u64
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn written_bytes_are_the_counted_ones(
+        seed in any::<u64>(), density in 0_u64..64, width in 1_u16..90, height in 1_u16..90,
+        sampling in prop::collection::vec((1_u8..=2, 1_u8..=2), 1..=4),
+    ) {
+        let sampling: Vec<_> = (1..).zip(sampling).map(|(id, (h, v))| (id, h, v, 0)).collect();
+        let frame = Frame::new(Coding::Baseline, width, height, &sampling);
+        let mut random = Random(seed);
+        let planes: Vec<_> = frame
+            .components
+            .iter()
+            .map(|component| random_plane(component, density, &mut random))
+            .collect();
+        let pairs = planes.iter().zip(&frame.components);
+        let views: Vec<_> = pairs.map(|(plane, component)| View::whole(plane, component)).collect();
+        let roles: Vec<_> = (0..planes.len())
+            .map(|c| if c % 3 == 0 { Role::Detail } else { Role::Chroma })
+            .collect();
+        // Steps without a zero byte, which would look stuffed behind an 0xFF.
+        let tables = vec![QuantTable([3; 64]); planes.len()];
+        let picture = Picture { frame: &frame, tables: &tables, roles: &roles, segments: &[], views: &views };
+        for form in [Form::Sequential, Form::Progressive] {
+            let counted = picture.count(form).expect("counting cannot fail");
+            let mut out = Vec::new();
+            let written = picture.write(&counted, &mut out).expect("a vector takes everything");
+            prop_assert_eq!(written, out.len() as u64);
+            prop_assert_eq!(picture.bytes(&counted), unstuffed(&out));
+        }
+    }
+}

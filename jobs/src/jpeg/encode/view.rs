@@ -1,0 +1,87 @@
+//! What is written: the blocks of a plane that hold picture, with the cheapest last coefficients left out.
+//!
+//! Requantising ranks each block by how little its last coefficient is worth; a [`View`] with a cut leaves out that
+//! coefficient wherever the rank lies below the cut. That is how a result is brought down by exactly a few bytes without
+//! requantising again.
+
+use crate::jpeg::frame::Component;
+use crate::jpeg::plane::{Plane, Row, Words};
+
+/// The picture's blocks of one component.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    plane: &'a Plane,
+    /// Rank of each block in raster order, or empty.
+    ranks: &'a [u8],
+    cut: u8,
+    across: usize,
+    down: usize,
+}
+
+impl<'a> View<'a> {
+    /// All of `plane` that holds picture; padding to whole MCUs is left out.
+    pub fn whole(plane: &'a Plane, component: &Component) -> Self {
+        Self {
+            plane,
+            ranks: &[],
+            cut: 0,
+            across: component.blocks_across as usize,
+            down: component.blocks_down as usize,
+        }
+    }
+
+    /// Without the last coefficient of each block whose rank is below `cut`; `ranks` holds one for each picture block.
+    pub fn cut(self, ranks: &'a [u8], cut: u8) -> Self {
+        debug_assert_eq!(ranks.len(), self.across * self.down);
+        Self { ranks, cut, ..self }
+    }
+
+    /// Block rows.
+    pub fn down(&self) -> usize {
+        self.down
+    }
+
+    /// Blocks of row `row`; none below the picture.
+    pub fn row(&self, row: usize) -> ViewRow<'a> {
+        let blocks = (row < self.down).then(|| self.plane.row(row));
+        let ranks = self.ranks.get(row * self.across..).unwrap_or_default();
+        ViewRow {
+            blocks,
+            ranks,
+            cut: self.cut,
+            left: self.across,
+        }
+    }
+}
+
+/// One row of a [`View`].
+#[derive(Debug, Clone)]
+pub struct ViewRow<'a> {
+    blocks: Option<Row<'a>>,
+    ranks: &'a [u8],
+    cut: u8,
+    left: usize,
+}
+
+impl<'a> Iterator for ViewRow<'a> {
+    /// DC value and AC coefficients.
+    type Item = (i16, Words<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let (dc, words) = self.blocks.as_mut()?.next()?;
+        let Some((&rank, rest)) = self.ranks.split_first() else {
+            return Some((dc, words));
+        };
+        self.ranks = rest;
+        Some((
+            dc,
+            if rank < self.cut {
+                words.without_last()
+            } else {
+                words
+            },
+        ))
+    }
+}
