@@ -3,6 +3,8 @@
 //! Uses the photographs of `../shared/photos` where they are (a baseline and a progressive one of 12 megapixels); elsewhere the
 //! repository's own small pictures, and says so: the figures of the two are not comparable.
 
+#![expect(clippy::print_stderr, reason = "a bench talks to whoever runs it")]
+
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use pressroom_jobs::{Budget, Chroma, Goal, Options, Progressive, SizeLimit, compress};
 use std::hint::black_box;
