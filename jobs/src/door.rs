@@ -1,6 +1,8 @@
 //! The one door: recognise the format, check the budget, hand over to the format's own module, answer what was done.
 
-use crate::{Budget, Error, Format, Options, Sink, Source};
+use crate::fence::fenced;
+use crate::sniff::{Sniffed, sniff};
+use crate::{Budget, Error, Format, Options, Sink, Source, png};
 
 /// What became of a picture that was understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,9 +82,44 @@ pub fn compress(
     options: &Options,
     budget: &Budget,
 ) -> Result<Compressed, Error> {
-    let _ = (sink, options, budget);
     if source.is_empty() {
         return Err(Error::Empty);
     }
-    Err(Error::NotAnImage("something else"))
+    match sniff(source).map_err(Error::Read)? {
+        Sniffed::Image(format) => {
+            fenced(format, || dispatch(format, source, sink, options, budget))
+        }
+        Sniffed::Other(what) => Err(Error::NotAnImage(what)),
+    }
+}
+
+fn dispatch(
+    format: Format,
+    source: &dyn Source,
+    sink: &mut dyn Sink,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Compressed, Error> {
+    match format {
+        Format::Png | Format::Apng => png::compress(source, sink, options, budget),
+        // PLACEHOLDER until the coefficient engine has its door.
+        Format::Jpeg
+        | Format::Gif
+        | Format::Webp
+        | Format::Tiff
+        | Format::Bmp
+        | Format::Qoi
+        | Format::Pnm
+        | Format::Ico
+        | Format::Avif
+        | Format::Heic
+        | Format::Jxl
+        | Format::Jp2
+        | Format::Psd
+        | Format::Raw => Ok(Compressed::Kept(Kept {
+            format,
+            why: Keep::UnsupportedFormat,
+            notes: Vec::new(),
+        })),
+    }
 }

@@ -7,9 +7,12 @@
 mod budget;
 mod door;
 mod error;
+mod fence;
 mod format;
 pub mod jpeg;
 mod options;
+mod png;
+mod sniff;
 mod stream;
 
 pub use budget::Budget;

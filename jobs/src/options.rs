@@ -19,6 +19,15 @@ pub struct Options {
     pub force: bool,
 }
 
+impl Options {
+    /// Whether a result of `after` bytes is worth having instead of an original of `before` bytes.
+    pub fn is_worth(&self, before: u64, after: u64) -> bool {
+        let saved = before.saturating_sub(after);
+        let asked = u128::from(before) * u128::from(self.min_savings_permille);
+        self.force || (saved > 0 && u128::from(saved) * 1000 >= asked)
+    }
+}
+
 /// What the result must reach.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Goal {

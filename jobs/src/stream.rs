@@ -21,6 +21,16 @@ pub trait Source {
     }
 }
 
+impl<S: Source + ?Sized> Source for &S {
+    fn len(&self) -> u64 {
+        (**self).len()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        (**self).read_at(offset, buffer)
+    }
+}
+
 impl Source for [u8] {
     fn len(&self) -> u64 {
         <[u8]>::len(self) as u64

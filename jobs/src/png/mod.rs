@@ -1,0 +1,116 @@
+//! PNG: losslessly smaller, every pixel and every chunk kept.
+//!
+//! [`scan`] reads the chunks and decides what is damage; [`pixels`] decodes through the `png` crate, which only ever
+//! sees the chunks that make pixels; [`lossless`] finds a smaller coding (or, where the budget is too small for that,
+//! [`frugal`] codes row by row); [`verify`] decodes the result again and compares; [`splice`] puts the other chunks back
+//! where they stood. Nothing here knows what the other chunks mean, except where they forbid a change of colour type.
+
+mod animation;
+mod chunk;
+mod colour;
+mod frugal;
+mod lossless;
+mod pixels;
+mod scan;
+mod splice;
+mod verify;
+
+use crate::door::{Compressed, Keep, Kept, Note, Written};
+use crate::{Budget, Error, Format, Goal, Options, Sink, Source};
+use scan::Layout;
+
+/// Makes the PNG in `source` smaller without changing a pixel.
+///
+/// # Errors
+/// See [`Error`].
+pub(crate) fn compress(
+    source: &dyn Source,
+    sink: &mut dyn Sink,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Compressed, Error> {
+    let mut layout = scan::scan(source, budget)?;
+    let format = layout.format();
+    let kept = |why, notes| Ok(Compressed::Kept(Kept { format, why, notes }));
+    budget.admit_pixels(layout.header.width.into(), layout.header.height.into())?;
+    if let Some(why) = layout.reason_to_keep() {
+        return kept(Keep::WouldLose(why.to_owned()), layout.notes);
+    }
+    let limit = size_limit(options, source);
+    if limit.is_some_and(|limit| source.len() <= limit) && !options.force {
+        return kept(Keep::WithinTarget, layout.notes);
+    }
+    colour::drop_misfit(&mut layout);
+    let coded = code(source, &layout, options, budget)?;
+    layout.notes.extend(coded.notes);
+    let bytes = splice::length(&coded.png, &layout)?;
+    if limit.is_some_and(|limit| bytes > limit) {
+        let (target, smallest) = (limit.unwrap_or(0), bytes.min(source.len()));
+        return kept(Keep::TargetUnreachable { target, smallest }, layout.notes);
+    }
+    if !options.is_worth(source.len(), bytes) {
+        return kept(Keep::NotSmaller, layout.notes);
+    }
+    splice::write(&coded.png, &layout, source, sink)?;
+    Ok(Compressed::Written(Written {
+        format,
+        bytes,
+        width: layout.header.width,
+        height: layout.header.height,
+        quality: None,
+        notes: layout.notes,
+    }))
+}
+
+fn size_limit(options: &Options, source: &dyn Source) -> Option<u64> {
+    match options.goal {
+        Goal::MaxSize(limit) => Some(limit.bytes(source.len())),
+        Goal::Quality(_) | Goal::Ssimulacra2(_) | Goal::Lossless => None,
+    }
+}
+
+/// A PNG of the pixels alone, to be completed by [`splice`].
+struct Coded {
+    png: Vec<u8>,
+    notes: Vec<Note>,
+}
+
+/// Codes the pixels anew and checks the result against the source.
+fn code(
+    source: &dyn Source,
+    layout: &Layout,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Coded, Error> {
+    let (png, notes) = if layout.animated {
+        (
+            animation::recode(source, layout, options, budget)?,
+            Vec::new(),
+        )
+    } else if lossless::estimate(layout) <= budget.left() {
+        lossless::recode(source, layout, options, budget)?
+    } else {
+        frugal::recode(source, layout, budget)?
+    };
+    verify::same_pixels(source, layout, &png, budget)?;
+    Ok(Coded { png, notes })
+}
+
+impl Layout {
+    /// What this file counts as in reports.
+    fn format(&self) -> Format {
+        if self.animated {
+            Format::Apng
+        } else {
+            Format::Png
+        }
+    }
+}
+
+/// Damage at a place that makes pixels.
+fn corrupt(what: impl Into<String>) -> Error {
+    Error::Corrupt {
+        format: Format::Png,
+        what: what.into(),
+    }
+}

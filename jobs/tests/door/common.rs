@@ -1,0 +1,58 @@
+//! What the tests share: options, and a run of the door over bytes.
+
+use pressroom_jobs::{
+    Budget, Chroma, Compressed, Error, Goal, Options, Progressive, SizeLimit, compress,
+};
+
+/// The options a plain run with this goal uses.
+pub(crate) fn options(goal: Goal) -> Options {
+    Options {
+        goal,
+        min_quality: 5,
+        effort: 4,
+        chroma: Chroma::Auto,
+        progressive: Progressive::Auto,
+        min_savings_permille: 0,
+        force: false,
+    }
+}
+
+/// A limit in bytes as a goal.
+pub(crate) fn at_most(bytes: u64) -> Goal {
+    Goal::MaxSize(SizeLimit::Bytes(bytes))
+}
+
+/// Runs the door with half a gigabyte of memory and 200 megapixels.
+pub(crate) fn run(input: &[u8], options: &Options) -> Result<(Compressed, Vec<u8>), Error> {
+    run_within(input, options, 512 << 20)
+}
+
+/// Runs the door with `memory` bytes.
+pub(crate) fn run_within(
+    input: &[u8],
+    options: &Options,
+    memory: u64,
+) -> Result<(Compressed, Vec<u8>), Error> {
+    let mut output = Vec::new();
+    let budget = Budget::new(memory, 200_000_000);
+    let done = compress(&input, &mut output, options, &budget)?;
+    Ok((done, output))
+}
+
+/// The one-word outcome and its details, for golden lists.
+pub(crate) fn outcome(result: &Result<(Compressed, Vec<u8>), Error>) -> String {
+    match result {
+        Ok((Compressed::Written(written), _)) => {
+            format!("saved {} {:?}", written.format.name(), written.notes)
+        }
+        Ok((Compressed::Kept(kept), _)) => {
+            format!(
+                "kept {} {:?} {:?}",
+                kept.format.name(),
+                kept.why,
+                kept.notes
+            )
+        }
+        Err(error) => format!("failed {error}"),
+    }
+}

@@ -1,0 +1,6 @@
+//! Tests through the one door of this package: whole files in, whole files out.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+mod golden;
+mod png;
