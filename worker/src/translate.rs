@@ -1,0 +1,375 @@
+//! The wire's words into those of `jobs` and back. Pure. Every struct is taken apart without `..`, so that a new setting
+//! does not compile until somebody has thought about it here.
+
+use crate::files::{FileError, Operation};
+use crate::limits;
+use pressroom_jobs as jobs;
+use pressroom_shared::{
+    Chroma, Failed, FailureKind, Format, Goal, IccPolicy, ImageFormat, Kept, KeptReason, Metric,
+    OrientPolicy, Outcome, Progressive, Resize, Saved, Settings, SizeLimit, Strip, Warning,
+};
+use std::any::Any;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+/// Longest text sent about one file; codecs quote what they find, and a frame has a limit.
+const LONGEST_TEXT: usize = 1000;
+
+/// What the run asks of each picture, or the first thing asked that this build cannot do.
+pub(crate) fn options(settings: &Settings) -> Result<jobs::Options, &'static str> {
+    let Settings {
+        goal,
+        min_quality,
+        effort,
+        chroma,
+        progressive,
+        format,
+        resize,
+        shrink_to_fit,
+        strip,
+        orient,
+        icc,
+        lossy_png,
+        min_savings_permille,
+        force,
+    } = settings;
+    same_format(*format)?;
+    same_size(*resize, *shrink_to_fit)?;
+    same_metadata(*strip, *orient, *icc)?;
+    refuse(*lossy_png, "--lossy-png")?;
+    Ok(jobs::Options {
+        goal: goal_of(*goal),
+        min_quality: *min_quality,
+        effort: *effort,
+        chroma: chroma_of(*chroma),
+        progressive: progressive_of(*progressive),
+        min_savings_permille: *min_savings_permille,
+        force: *force,
+    })
+}
+
+fn refuse(asked: bool, what: &'static str) -> Result<(), &'static str> {
+    if asked { Err(what) } else { Ok(()) }
+}
+
+fn same_format(format: Format) -> Result<(), &'static str> {
+    match format {
+        Format::Same => Ok(()),
+        Format::Jpeg => Err("--format jpeg"),
+        Format::Png => Err("--format png"),
+        Format::Webp => Err("--format webp"),
+        Format::Avif => Err("--format avif"),
+    }
+}
+
+fn same_size(resize: Resize, shrink_to_fit: Option<u32>) -> Result<(), &'static str> {
+    let Resize {
+        max_width,
+        max_height,
+        long_edge,
+        short_edge,
+    } = resize;
+    refuse(max_width.is_some(), "--max-width")?;
+    refuse(max_height.is_some(), "--max-height")?;
+    refuse(long_edge.is_some(), "--long-edge")?;
+    refuse(short_edge.is_some(), "--short-edge")?;
+    refuse(shrink_to_fit.is_some(), "--shrink-to-fit")
+}
+
+fn same_metadata(strip: Strip, orient: OrientPolicy, icc: IccPolicy) -> Result<(), &'static str> {
+    refuse(strip != Strip::default(), "--strip")?;
+    match orient {
+        OrientPolicy::Keep => {}
+        OrientPolicy::Apply => return Err("--orient apply"),
+    }
+    match icc {
+        IccPolicy::Keep => Ok(()),
+        IccPolicy::Srgb => Err("--icc srgb"),
+    }
+}
+
+fn goal_of(goal: Goal) -> jobs::Goal {
+    match goal {
+        Goal::Quality(quality) => jobs::Goal::Quality(quality),
+        Goal::MaxSize(SizeLimit::Bytes(bytes)) => {
+            jobs::Goal::MaxSize(jobs::SizeLimit::Bytes(bytes))
+        }
+        Goal::MaxSize(SizeLimit::Permille(share)) => {
+            jobs::Goal::MaxSize(jobs::SizeLimit::Permille(share))
+        }
+        Goal::Score(Metric::Ssimulacra2, score) => jobs::Goal::Ssimulacra2(score),
+        Goal::Lossless => jobs::Goal::Lossless,
+    }
+}
+
+fn chroma_of(chroma: Chroma) -> jobs::Chroma {
+    match chroma {
+        Chroma::Auto => jobs::Chroma::Auto,
+        Chroma::Full => jobs::Chroma::Full,
+        Chroma::Half => jobs::Chroma::Half,
+        Chroma::Quarter => jobs::Chroma::Quarter,
+    }
+}
+
+fn progressive_of(progressive: Progressive) -> jobs::Progressive {
+    match progressive {
+        Progressive::Auto => jobs::Progressive::Auto,
+        Progressive::On => jobs::Progressive::On,
+        Progressive::Off => jobs::Progressive::Off,
+    }
+}
+
+/// A result, as it is told.
+pub(crate) fn saved(written: jobs::Written) -> Saved {
+    let jobs::Written {
+        format,
+        bytes,
+        width,
+        height,
+        quality,
+        notes,
+    } = written;
+    Saved {
+        bytes,
+        format: format_of(format),
+        width,
+        height,
+        quality,
+        warnings: notes.into_iter().map(warning).collect(),
+    }
+}
+
+/// A kept original of so many bytes, as it is told.
+pub(crate) fn kept(kept: jobs::Kept, bytes: u64) -> Kept {
+    let jobs::Kept { format, why, notes } = kept;
+    Kept {
+        reason: reason(why),
+        bytes,
+        format: format_of(format),
+        warnings: notes.into_iter().map(warning).collect(),
+    }
+}
+
+fn reason(why: jobs::Keep) -> KeptReason {
+    match why {
+        jobs::Keep::WithinTarget => KeptReason::WithinTarget,
+        jobs::Keep::NotSmaller => KeptReason::NotSmaller,
+        jobs::Keep::TargetUnreachable { target, smallest } => {
+            KeptReason::TargetUnreachable { target, smallest }
+        }
+        jobs::Keep::UnsupportedFormat => KeptReason::UnsupportedFormat,
+        jobs::Keep::WouldLose(what) => KeptReason::WouldLose(short(what)),
+    }
+}
+
+fn warning(note: jobs::Note) -> Warning {
+    match note {
+        jobs::Note::LowQuality(quality) => Warning::LowQuality(quality),
+        jobs::Note::Repaired(what) => Warning::Repaired(short(what)),
+        jobs::Note::Dropped(what) => Warning::Dropped(short(what)),
+    }
+}
+
+fn format_of(format: jobs::Format) -> ImageFormat {
+    match format {
+        jobs::Format::Jpeg => ImageFormat::Jpeg,
+        jobs::Format::Png => ImageFormat::Png,
+        jobs::Format::Apng => ImageFormat::Apng,
+        jobs::Format::Gif => ImageFormat::Gif,
+        jobs::Format::Webp => ImageFormat::Webp,
+        jobs::Format::Tiff => ImageFormat::Tiff,
+        jobs::Format::Bmp => ImageFormat::Bmp,
+        jobs::Format::Qoi => ImageFormat::Qoi,
+        jobs::Format::Pnm => ImageFormat::Pnm,
+        jobs::Format::Ico => ImageFormat::Ico,
+        jobs::Format::Avif => ImageFormat::Avif,
+        jobs::Format::Heic => ImageFormat::Heic,
+        jobs::Format::Jxl => ImageFormat::Jxl,
+        jobs::Format::Jp2 => ImageFormat::Jp2,
+        jobs::Format::Psd => ImageFormat::Psd,
+        jobs::Format::Raw => ImageFormat::Raw,
+    }
+}
+
+/// Why a picture was not done, in a user's words. `cap` is the whole worker's memory cap in bytes.
+pub(crate) fn failure(error: jobs::Error, cap: u64) -> Failed {
+    let kind = match &error {
+        jobs::Error::Empty => FailureKind::Empty,
+        jobs::Error::NotAnImage(_) => FailureKind::NotAnImage,
+        jobs::Error::Corrupt { .. } => FailureKind::Corrupt,
+        jobs::Error::Unsupported(_) => FailureKind::Unsupported,
+        jobs::Error::TooManyPixels { .. } => FailureKind::TooLarge,
+        jobs::Error::OverBudget { needed, .. } => return over_cap(*needed, cap),
+        jobs::Error::Codec { .. } => FailureKind::Crashed,
+        jobs::Error::Verify(_) => FailureKind::Verify,
+        jobs::Error::Read(error) => return classified("reading it", error, ANYTIME),
+        jobs::Error::Write(error) => return classified("writing the result", error, ANYTIME),
+    };
+    failed(kind, error.to_string())
+}
+
+/// The worker itself needs a part of the cap, so what a user must ask for is that much more than the job's buffers.
+fn over_cap(needed: u64, cap: u64) -> Failed {
+    let needed = mebibytes(needed.saturating_add(limits::RESERVE));
+    let cap = mebibytes(cap);
+    let message = format!(
+        "needs about {needed} MiB of memory, the cap is {cap} MiB; raise --memory-per-worker"
+    );
+    failed(FailureKind::MemoryCap, message)
+}
+
+fn mebibytes(bytes: u64) -> u64 {
+    bytes.div_ceil(1 << 20)
+}
+
+/// A file of more bytes than allowed, before it is opened.
+pub(crate) fn input_too_large(bytes: u64, limit: u64) -> Failed {
+    let message = format!("the file has {bytes} bytes, more than the limit of {limit}");
+    failed(FailureKind::TooLarge, message)
+}
+
+/// A panic that got past every fence.
+pub(crate) fn panicked(payload: &(dyn Any + Send)) -> Failed {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+    let message = format!(
+        "the worker panicked ({}); please report this file",
+        text.unwrap_or("without a message")
+    );
+    failed(FailureKind::Crashed, message)
+}
+
+impl From<FileError> for Failed {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Io {
+                operation,
+                path: _,
+                source,
+            } => file_failure(operation, &source),
+            FileError::Changed { path: _, what } => failed(
+                FailureKind::Changed,
+                format!(
+                    "it changed since it was found ({what}); run again once nothing writes to it"
+                ),
+            ),
+            FileError::BadName { path } => failed(
+                FailureKind::Protocol,
+                format!("{} is no name for a staged file", path.display()),
+            ),
+        }
+    }
+}
+
+fn file_failure(operation: Operation, error: &io::Error) -> Failed {
+    match operation {
+        Operation::Open => classified("opening it", error, OPENING),
+        Operation::Create => classified("creating the result", error, ANYTIME),
+        Operation::Write => classified("writing the result", error, ANYTIME),
+        Operation::Copy => classified("copying it", error, ANYTIME),
+    }
+}
+
+/// What the system refused, what that makes of the job, and what a user can do about it.
+type Refusal = (ErrorKind, FailureKind, &'static str);
+
+const OPENING: &[Refusal] = &[
+    (
+        ErrorKind::NotFound,
+        FailureKind::Vanished,
+        "it went away after it was found",
+    ),
+    (
+        ErrorKind::NotADirectory,
+        FailureKind::Vanished,
+        "its folder went away after it was found",
+    ),
+    (
+        ErrorKind::PermissionDenied,
+        FailureKind::Unreadable,
+        "check its owner and mode",
+    ),
+];
+
+const ANYTIME: &[Refusal] = &[
+    (
+        ErrorKind::StorageFull,
+        FailureKind::DiskFull,
+        "free some space and run again",
+    ),
+    (
+        ErrorKind::QuotaExceeded,
+        FailureKind::DiskFull,
+        "free some space and run again",
+    ),
+    (
+        ErrorKind::FileTooLarge,
+        FailureKind::TooLarge,
+        "the result is larger than allowed",
+    ),
+    (
+        ErrorKind::OutOfMemory,
+        FailureKind::MemoryCap,
+        "raise --memory-per-worker",
+    ),
+];
+
+fn classified(doing: &str, error: &io::Error, refusals: &[Refusal]) -> Failed {
+    let known = refusals.iter().find(|(kind, _, _)| *kind == error.kind());
+    let (kind, advice) = known.map_or(
+        (FailureKind::Io, "check the disk and run again"),
+        |(_, kind, advice)| (*kind, *advice),
+    );
+    failed(kind, format!("{doing} failed: {error}; {advice}"))
+}
+
+fn failed(kind: FailureKind, message: String) -> Failed {
+    let message = short(message);
+    Failed { kind, message }
+}
+
+/// One line of bounded length: text about a stranger's file ends up in terminals and in frames.
+fn short(text: String) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    text.chars().take(LONGEST_TEXT).map(plain).collect()
+}
+
+/// Adds a warning where the file's name says another format than its content.
+pub(crate) fn warn_of_name(path: &Path, outcome: &mut Outcome) {
+    let (content, warnings) = match outcome {
+        Outcome::Saved(saved) => (saved.format, &mut saved.warnings),
+        Outcome::Kept(kept) => (kept.format, &mut kept.warnings),
+        Outcome::Failed(_) => return,
+    };
+    if let Some(named) = named(path)
+        && !named.contains(&content)
+    {
+        warnings.push(Warning::NameMismatch { content });
+    }
+}
+
+/// The formats that a file of this name may hold without surprise, or `None` where the name says nothing known.
+fn named(path: &Path) -> Option<&'static [ImageFormat]> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    Some(match extension.as_str() {
+        "jpg" | "jpeg" | "jpe" | "jfif" => &[ImageFormat::Jpeg],
+        "png" | "apng" => &[ImageFormat::Png, ImageFormat::Apng],
+        "gif" => &[ImageFormat::Gif],
+        "webp" => &[ImageFormat::Webp],
+        // Several cameras write their raw files as TIFF by any of these names.
+        "tif" | "tiff" => &[ImageFormat::Tiff, ImageFormat::Raw],
+        "bmp" | "dib" => &[ImageFormat::Bmp],
+        "qoi" => &[ImageFormat::Qoi],
+        "pbm" | "pgm" | "ppm" | "pnm" | "pam" => &[ImageFormat::Pnm],
+        "ico" | "cur" => &[ImageFormat::Ico],
+        "avif" => &[ImageFormat::Avif],
+        "heic" | "heif" | "hif" => &[ImageFormat::Heic],
+        "jxl" => &[ImageFormat::Jxl],
+        "jp2" | "j2k" | "jpx" => &[ImageFormat::Jp2],
+        "psd" | "psb" => &[ImageFormat::Psd],
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests;
