@@ -12,6 +12,11 @@ pub mod exit;
 pub mod filter;
 pub mod units;
 
+pub mod ledger;
 pub mod pool;
+pub mod publish;
+pub mod recorder;
+pub mod report;
+pub mod stage;
 pub mod task;
 

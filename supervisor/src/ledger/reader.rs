@@ -1,0 +1,206 @@
+//! Reads the ledger while another thread writes it: "was this done before?" for the walk, rows for the reports.
+
+use super::previous::{Output, judge, mtime_ns};
+use super::recovery::hash_of;
+use super::row::{self, bytes, path};
+use super::schema::{self, HowEnded, Run, RunEnd};
+use super::writer::published;
+use super::{Entry, Keys, Known, LedgerError, Previous, root_key, words};
+use crate::task::{Skip, Task};
+use pressroom_shared::Identity;
+use rusqlite::{Connection, OptionalExtension, params};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// How the walk looks at what is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lookup {
+    /// Keys of this run.
+    pub keys: Keys,
+    /// `--recheck`: compare the input's device and inode too, and read every output again to compare its content.
+    pub recheck: bool,
+    /// `--retry-failed`: failed inputs are tried again although nothing changed.
+    pub retry_failed: bool,
+    /// `--overwrite never`: an output that is not ours is left alone, and that is no failure.
+    pub leave_foreign: bool,
+}
+
+/// A reading connection. It may be moved to another thread, and any number of them may be open.
+#[derive(Debug)]
+pub struct Reader {
+    connection: Connection,
+    path: PathBuf,
+    root: Vec<u8>,
+}
+
+impl Reader {
+    /// Opens an existing ledger; `output` is the output folder (in place: the input root) whose rows are meant.
+    pub fn open(path: &Path, output: &Path) -> Result<Self, LedgerError> {
+        Ok(Self {
+            connection: schema::open_for_reading(path)?,
+            path: path.to_path_buf(),
+            root: root_key(path, output),
+        })
+    }
+
+    /// Whether `task` needs no work, and why. `None`: it is to be done.
+    pub fn skip(&self, task: &Task, lookup: &Lookup) -> Result<Option<Skip>, LedgerError> {
+        match self.previous(task, &lookup.keys, lookup.recheck)? {
+            Previous::Unchanged => Ok(Some(Skip::Unchanged)),
+            Previous::FailedBefore if !lookup.retry_failed => Ok(Some(Skip::FailedBefore)),
+            Previous::FailedBefore | Previous::Never | Previous::Changed => {
+                let foreign = lookup.leave_foreign && self.foreign(task)?;
+                Ok(foreign.then_some(Skip::Exists))
+            }
+        }
+    }
+
+    /// What earlier runs say about `task`. About 10 microseconds where nothing changed; `recheck` reads the output.
+    pub fn previous(
+        &self,
+        task: &Task,
+        keys: &Keys,
+        recheck: bool,
+    ) -> Result<Previous, LedgerError> {
+        let Some(known) = self.known(&task.target)? else {
+            return Ok(Previous::Never);
+        };
+        let output = look(&task.destination, recheck);
+        Ok(judge(&known, task.identity, keys, output, recheck))
+    }
+
+    fn foreign(&self, task: &Task) -> Result<bool, LedgerError> {
+        if task.destination == task.source {
+            return Ok(false);
+        }
+        let Ok(found) = std::fs::symlink_metadata(&task.destination) else {
+            return Ok(false);
+        };
+        let ours = self.known(&task.target)?.and_then(|known| known.published);
+        Ok(!ours.is_some_and(|ours| ours.size == found.len() && ours.mtime_ns == mtime_ns(&found)))
+    }
+
+    fn known(&self, target: &Path) -> Result<Option<Known>, LedgerError> {
+        self.known_in_sql(target)
+            .map_err(|source| LedgerError::of("read", &self.path, source))
+    }
+
+    fn known_in_sql(&self, target: &Path) -> rusqlite::Result<Option<Known>> {
+        self.connection
+            .prepare_cached(
+                "SELECT outcome, reason, size, mtime_ns, dev, ino, settings_key, attempt_key, out_size, out_mtime_ns, out_hash
+                 FROM files WHERE root = ?1 AND path = ?2",
+            )?
+            .query_row(params![self.root, bytes(target)], known)
+            .optional()
+    }
+
+    /// The latest `count` runs into this output folder, latest first.
+    pub fn runs(&self, count: u32) -> Result<Vec<Run>, LedgerError> {
+        self.runs_in_sql(count)
+            .map_err(|source| LedgerError::of("read", &self.path, source))
+    }
+
+    fn runs_in_sql(&self, count: u32) -> rusqlite::Result<Vec<Run>> {
+        self.connection
+            .prepare_cached(
+                "SELECT id, build, command, output, settings, limits, workers, started, ended, wall_ms, end, discovered,
+                    ignored, unchanged, failed_before FROM runs
+                 WHERE ?1 = x'' OR output = ?1 ORDER BY id DESC LIMIT ?2",
+            )?
+            .query_map(params![self.root, count], run)?
+            .collect()
+    }
+
+    /// Hands every row that run number `run` wrote, or where `None` every row there is, to `take`, in order of paths.
+    pub fn entries(
+        &self,
+        run: Option<i64>,
+        take: &mut dyn FnMut(Entry),
+    ) -> Result<(), LedgerError> {
+        self.entries_in_sql(run, take)
+            .map_err(|source| LedgerError::of("read", &self.path, source))
+    }
+
+    fn entries_in_sql(
+        &self,
+        run: Option<i64>,
+        take: &mut dyn FnMut(Entry),
+    ) -> rusqlite::Result<()> {
+        let mut select = self.connection.prepare_cached(&format!(
+            "SELECT {} FROM files WHERE root = ?1 AND (?2 IS NULL OR run = ?2) ORDER BY path",
+            row::ENTRY_COLUMNS
+        ))?;
+        let mut rows = select.query(params![self.root, run])?;
+        while let Some(found) = rows.next()? {
+            take(row::entry(found)?);
+        }
+        Ok(())
+    }
+}
+
+/// The destination as it is now. Anything that cannot be looked at is taken for absent: then the image is done again, and
+/// publishing tells what is in the way.
+fn look(destination: &Path, recheck: bool) -> Output {
+    match std::fs::symlink_metadata(destination) {
+        Ok(found) if found.is_file() => Output::File {
+            size: found.len(),
+            mtime_ns: mtime_ns(&found),
+            linked: found.nlink() > 1,
+            hash: recheck.then(|| hash_of(destination).ok()).flatten(),
+        },
+        Ok(_) | Err(_) => Output::Absent,
+    }
+}
+
+fn known(row: &rusqlite::Row<'_>) -> rusqlite::Result<Known> {
+    let outcome = row.get_ref(0)?.as_str()?;
+    let dev: i64 = row.get(4)?;
+    let ino: i64 = row.get(5)?;
+    Ok(Known {
+        verdict: words::verdict_of(outcome).ok_or(rusqlite::Error::InvalidQuery)?,
+        reason: row.get(1)?,
+        identity: Identity {
+            size: row.get(2)?,
+            mtime_ns: row.get(3)?,
+            dev: dev.cast_unsigned(),
+            ino: ino.cast_unsigned(),
+        },
+        keys: Keys {
+            settings: row.get(6)?,
+            attempt: row.get(7)?,
+        },
+        published: published(row, 8)?,
+    })
+}
+
+fn run(row: &rusqlite::Row<'_>) -> rusqlite::Result<Run> {
+    Ok(Run {
+        id: row.get(0)?,
+        build: row.get(1)?,
+        command: row.get(2)?,
+        output: path(row, 3)?,
+        settings: row.get(4)?,
+        limits: row.get(5)?,
+        workers: row.get(6)?,
+        started: row.get(7)?,
+        end: end(row)?,
+        unchanged: row.get::<_, Option<u64>>(13)?.unwrap_or(0),
+        failed_before: row.get::<_, Option<u64>>(14)?.unwrap_or(0),
+    })
+}
+
+fn end(row: &rusqlite::Row<'_>) -> rusqlite::Result<Option<RunEnd>> {
+    let ended: Option<u64> = row.get(8)?;
+    let how: Option<String> = row.get(10)?;
+    let (Some(ended), Some(how)) = (ended, how.as_deref().and_then(HowEnded::of)) else {
+        return Ok(None);
+    };
+    Ok(Some(RunEnd {
+        ended,
+        wall_ms: row.get(9)?,
+        how,
+        discovered: row.get(11)?,
+        ignored: row.get(12)?,
+    }))
+}

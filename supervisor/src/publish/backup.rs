@@ -1,0 +1,174 @@
+//! In place: the original gets a second name (or, on another file system, a copy) before it is replaced.
+
+use super::attributes::{self, Origin};
+use super::failure::{again, failed, is};
+use super::files::{Files, Found};
+use super::inspect::hash_of;
+use super::land::copy;
+use super::parcel::{Backup, Parcel, Ready, State};
+use super::policy::Preserve;
+use super::{Place, Publisher};
+use crate::task::{Ending, Task};
+use pressroom_shared::{Failed, FailureKind};
+use rustix::io::Errno;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Backups one name may have.
+const MOST: u32 = 100;
+
+/// Finds the name for the backup of `task`'s source. An earlier backup of the very same picture is used again; one of
+/// another picture is never touched: it is the original of an original.
+pub(super) fn choose(
+    files: &dyn Files,
+    source: &Found,
+    task: &Task,
+    folder: &Path,
+) -> Result<Backup, Failed> {
+    for number in 1..=MOST {
+        let path = numbered(&folder.join(&task.target), number);
+        match again(|| files.look(&path)) {
+            Err(error) if is(&error, Errno::NOENT) => {
+                return Ok(Backup {
+                    path,
+                    stands: false,
+                    made: false,
+                });
+            }
+            Err(error) => return Err(failed("look at the backup", &path, &error)),
+            Ok(found) if is_copy_of(files, &found, &path, source, &task.source) => {
+                return Ok(Backup {
+                    path,
+                    stands: true,
+                    made: false,
+                });
+            }
+            Ok(_) => {}
+        }
+    }
+    Err(Failed {
+        kind: FailureKind::OutputExists,
+        message: format!(
+            "there are {MOST} backups of it in {} already; move them away",
+            folder.display()
+        ),
+    })
+}
+
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    if number == 1 {
+        return path.to_path_buf();
+    }
+    let mut name = OsString::from(path);
+    name.push(format!(".~{number}~"));
+    PathBuf::from(name)
+}
+
+fn is_copy_of(
+    files: &dyn Files,
+    found: &Found,
+    path: &Path,
+    source: &Found,
+    source_path: &Path,
+) -> bool {
+    let alike = found.regular
+        && !found.same_file(source)
+        && (found.identity.size, found.identity.mtime_ns)
+            == (source.identity.size, source.identity.mtime_ns);
+    let content = |path: &Path| again(|| files.open(path)).and_then(|file| hash_of(files, &file));
+    alike && matches!((content(path), content(source_path)), (Ok(one), Ok(other)) if one == other)
+}
+
+impl<F: Files> Publisher<F> {
+    /// Makes the backups the ready parcels need and brings their names to disk; those that fail end.
+    pub(super) fn back_up(&mut self, parcels: &mut [Parcel]) {
+        if !matches!(self.policy.place, Place::InPlace { backup: Some(_) }) {
+            return;
+        }
+        let before = self.folders.take_touched();
+        for parcel in parcels.iter_mut() {
+            let State::Ready(ready) = &mut parcel.state else {
+                continue;
+            };
+            if let Err(failed) = self.make_backup(&parcel.record.task, ready) {
+                self.drop_backup(ready);
+                self.discard(&parcel.staged);
+                parcel.end(Ending::Failed(failed));
+            }
+        }
+        for folder in self.folders.take_touched().union(&before) {
+            if let Err(error) = self.files.sync_folder(folder) {
+                self.fail_backups_in(parcels, folder, &error);
+            }
+        }
+    }
+
+    fn make_backup(&mut self, task: &Task, ready: &mut Ready) -> Result<(), Failed> {
+        let Some(backup) = ready.backup.as_mut().filter(|backup| !backup.stands) else {
+            return Ok(());
+        };
+        self.folders.make_for(&self.files, &backup.path)?;
+        match again(|| self.files.link(&task.source, &backup.path)) {
+            Ok(()) => backup.made = true,
+            Err(error) if cannot_link(&error) => self
+                .copy_original(task, &ready.source, backup)
+                .map_err(|error| failed("write the backup", &backup.path, &error))?,
+            Err(error) => return Err(failed("make the backup", &backup.path, &error)),
+        }
+        if let Some(folder) = backup.path.parent() {
+            self.folders.touch(folder);
+        }
+        Ok(())
+    }
+
+    fn copy_original(&self, task: &Task, source: &Found, backup: &mut Backup) -> io::Result<()> {
+        let original = again(|| self.files.open(&task.source))?;
+        let file = again(|| self.files.create(&backup.path))?;
+        backup.made = true;
+        copy(&self.files, &original, &file)?;
+        let origin = Origin {
+            path: &task.source,
+            found: source,
+            in_place: true,
+        };
+        // A backup that another file system cannot give its owner or attributes is still a backup.
+        attributes::apply(&self.files, &file, origin, Preserve::TREE, self.mode)
+            .map_err(|failed| io::Error::other(failed.message))?;
+        self.files.sync(&file)
+    }
+
+    fn fail_backups_in(&self, parcels: &mut [Parcel], folder: &Path, error: &io::Error) {
+        for parcel in parcels.iter_mut() {
+            let Some(ready) = parcel.ready() else {
+                continue;
+            };
+            let there = ready
+                .backup
+                .as_ref()
+                .is_some_and(|backup| backup.path.starts_with(folder));
+            if there {
+                self.drop_backup(ready);
+                self.discard(&parcel.staged);
+                parcel.end(Ending::Failed(failed(
+                    "bring to disk the folder",
+                    folder,
+                    error,
+                )));
+            }
+        }
+    }
+
+    /// Takes back a backup whose original was not replaced after all.
+    pub(super) fn drop_backup(&self, ready: &Ready) {
+        if let Some(backup) = ready.backup.as_ref().filter(|backup| backup.made) {
+            self.discard(&backup.path);
+        }
+    }
+}
+
+fn cannot_link(error: &io::Error) -> bool {
+    [Errno::XDEV, Errno::PERM, Errno::OPNOTSUPP, Errno::MLINK]
+        .into_iter()
+        .any(|errno| is(error, errno))
+}

@@ -1,0 +1,173 @@
+//! One result on its way to its place, and how far it has come.
+
+use super::files::Found;
+use crate::ledger::{Entry, Published, Row};
+use crate::recorder::Publish;
+use crate::task::{Ending, Record};
+use pressroom_shared::{Identity, Outcome};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// One result on its way.
+#[derive(Debug)]
+pub(crate) struct Parcel {
+    /// What will be recorded; its ending changes when something goes wrong on the way.
+    pub(crate) record: Record,
+    /// Where the worker left its file.
+    pub(crate) staged: PathBuf,
+    /// How far it has come.
+    pub(crate) state: State,
+}
+
+/// How far a parcel has come.
+#[derive(Debug)]
+pub(crate) enum State {
+    /// On its way.
+    Ready(Box<Ready>),
+    /// At its destination.
+    Placed(Placed),
+    /// Nothing more to do; the record's ending says how it ended.
+    Ended(Option<Published>),
+}
+
+/// Checked, given its attributes, and waiting to be renamed.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    /// The file that will be the output.
+    pub(crate) file: File,
+    /// What that file is.
+    pub(crate) result: Found,
+    /// Fingerprint of its content.
+    pub(crate) hash: u64,
+    /// The source as it was checked.
+    pub(crate) source: Found,
+    /// How it takes its place.
+    pub(crate) placing: Placing,
+    /// Where the original is kept first.
+    pub(crate) backup: Option<Backup>,
+}
+
+/// Where the original is kept first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Backup {
+    /// Its second name.
+    pub(crate) path: PathBuf,
+    /// It stands there already, from an earlier run.
+    pub(crate) stands: bool,
+    /// This run made it, and takes it back if the original is not replaced after all.
+    pub(crate) made: bool,
+}
+
+/// How a result takes its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Placing {
+    /// The name is free.
+    New,
+    /// It replaces this file.
+    Replace(Found),
+    /// Exactly these bytes stand there already.
+    Adopt,
+}
+
+/// At its destination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Placed {
+    /// The output.
+    pub(crate) result: Found,
+    /// Fingerprint of its content.
+    pub(crate) hash: u64,
+    /// Nothing had this name before.
+    pub(crate) new: bool,
+    /// Staging lies on another file system.
+    pub(crate) crossed: bool,
+}
+
+impl Parcel {
+    /// What the worker delivered, believed in nothing yet.
+    pub(crate) fn of(publish: Publish) -> Self {
+        let format = format_of(&publish.done.outcome);
+        let record = Record {
+            task: publish.task,
+            ending: match publish.done.outcome {
+                Outcome::Saved(saved) => Ending::Saved(saved),
+                Outcome::Kept(kept) => Ending::Kept(kept),
+                Outcome::Failed(failed) => Ending::Failed(failed),
+            },
+            format,
+            cpu_us: publish.done.cpu_us,
+            wall_us: publish.done.wall_us,
+            peak_rss: publish.done.peak_rss,
+            deaths: publish.deaths,
+            seat: publish.seat,
+            started_ms: publish.started_ms,
+            ended_ms: publish.ended_ms,
+        };
+        Self {
+            record,
+            staged: publish.staged,
+            state: State::Ended(None),
+        }
+    }
+
+    /// Absolute path of the output.
+    pub(crate) fn destination(&self) -> &Path {
+        &self.record.task.destination
+    }
+
+    /// The parcel, if it is still on its way.
+    pub(crate) fn ready(&self) -> Option<&Ready> {
+        match &self.state {
+            State::Ready(ready) => Some(ready),
+            State::Placed(_) | State::Ended(_) => None,
+        }
+    }
+
+    /// Where this run will keep the original first, as far as it is to make that name.
+    pub(crate) fn backup(&self) -> Option<&Path> {
+        let backup = self.ready()?.backup.as_ref()?;
+        (!backup.stands).then_some(backup.path.as_path())
+    }
+
+    /// It ended on the way.
+    pub(crate) fn end(&mut self, ending: Ending) {
+        self.record.ending = ending;
+        self.state = State::Ended(None);
+    }
+
+    /// The row for the ledger: as it will be if all goes well, or as it is.
+    pub(crate) fn row(&self, in_place: bool) -> Row {
+        let (result, hash) = match &self.state {
+            State::Ready(ready) => (ready.result, ready.hash),
+            State::Placed(placed) => (placed.result, placed.hash),
+            State::Ended(published) => return self.row_with(self.record.task.identity, *published),
+        };
+        let published = Published {
+            size: result.identity.size,
+            mtime_ns: result.identity.mtime_ns,
+            hash: Some(hash),
+        };
+        let identity = if in_place {
+            result.identity
+        } else {
+            self.record.task.identity
+        };
+        self.row_with(identity, Some(published))
+    }
+
+    fn row_with(&self, identity: Identity, published: Option<Published>) -> Row {
+        Row {
+            entry: Entry::of(&self.record),
+            identity,
+            published,
+        }
+    }
+}
+
+/// The worker names the input's format where it kept the original; a saved result says only what came out.
+fn format_of(outcome: &Outcome) -> Option<pressroom_shared::ImageFormat> {
+    match outcome {
+        Outcome::Saved(saved) => Some(saved.format),
+        Outcome::Kept(kept) => Some(kept.format),
+        Outcome::Failed(_) => None,
+    }
+}

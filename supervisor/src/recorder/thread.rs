@@ -1,0 +1,128 @@
+//! The thread's loop: gather a batch, do it, answer.
+
+use super::batch;
+use super::{Message, Recorded, RecorderError, Request};
+use crate::ledger::{RunEnd, Writer};
+use crate::publish::{Files, Publisher};
+use crate::report::Tally;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// Results in one batch, at most; each holds a file open.
+const MOST: usize = 128;
+
+/// How long the first result of a batch waits for company. Long enough that a disk that flushes slowly is not asked
+/// for every image, short enough that nobody sees it.
+const LINGER: Duration = Duration::from_millis(25);
+
+pub(super) struct Thread<F> {
+    writer: Writer,
+    publisher: Publisher<F>,
+    answers: UnboundedSender<Recorded>,
+    tally: Tally,
+}
+
+/// What was gathered.
+#[derive(Default)]
+struct Gathered {
+    requests: Vec<Request>,
+    end: Option<Box<RunEnd>>,
+    closed: bool,
+}
+
+impl<F: Files> Thread<F> {
+    pub(super) fn new(
+        writer: Writer,
+        publisher: Publisher<F>,
+        answers: UnboundedSender<Recorded>,
+    ) -> Self {
+        Self {
+            writer,
+            publisher,
+            answers,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Works until told to finish, or until nobody asks any more.
+    pub(super) fn run(mut self, inbox: &Receiver<Message>) -> Result<Tally, RecorderError> {
+        loop {
+            let gathered = gather(inbox);
+            if !gathered.requests.is_empty() {
+                self.work(gathered.requests)?;
+            }
+            if let Some(end) = gathered.end {
+                return self.finish(&end);
+            }
+            if gathered.closed {
+                return Ok(self.tally);
+            }
+        }
+    }
+
+    fn work(&mut self, requests: Vec<Request>) -> Result<(), RecorderError> {
+        for record in batch::work(requests, &mut self.writer, &mut self.publisher)? {
+            self.tally.add_record(&record);
+            // Nobody listens any more when the run is being torn down; the row stands all the same.
+            let _ = self.answers.send(Recorded { record });
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, end: &RunEnd) -> Result<Tally, RecorderError> {
+        self.writer.finish(end, &self.tally.totals())?;
+        let ended = self.tally.ended();
+        if ended == end.discovered {
+            return Ok(self.tally);
+        }
+        Err(RecorderError::Unaccounted {
+            discovered: end.discovered,
+            ended,
+        })
+    }
+}
+
+/// Waits for the first message, then takes what comes within [`LINGER`], up to [`MOST`].
+fn gather(inbox: &Receiver<Message>) -> Gathered {
+    let mut gathered = Gathered::default();
+    match inbox.recv() {
+        Ok(message) => gathered.take(message),
+        Err(_) => gathered.closed = true,
+    }
+    let until = Instant::now() + LINGER;
+    while !gathered.complete() {
+        let patience = if gathered.lingers() {
+            until.saturating_duration_since(Instant::now())
+        } else {
+            Duration::ZERO
+        };
+        match inbox.recv_timeout(patience) {
+            Ok(Message::Flush) | Err(RecvTimeoutError::Timeout) => break,
+            Ok(message) => gathered.take(message),
+            Err(RecvTimeoutError::Disconnected) => gathered.closed = true,
+        }
+    }
+    gathered
+}
+
+impl Gathered {
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Request(request) => self.requests.push(*request),
+            Message::Finish(end) => self.end = Some(end),
+            Message::Flush => {}
+        }
+    }
+
+    fn complete(&self) -> bool {
+        self.closed || self.end.is_some() || self.requests.len() >= MOST
+    }
+
+    /// Only results are worth waiting for: they cost flushes.
+    fn lingers(&self) -> bool {
+        self.requests
+            .iter()
+            .any(|request| matches!(request, Request::Publish(_)))
+    }
+}
