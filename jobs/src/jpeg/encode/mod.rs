@@ -29,11 +29,12 @@ pub enum Role {
 }
 
 impl Role {
-    /// AC bands of a progressive result.
-    pub fn bands(self) -> &'static [Range] {
-        match self {
-            Self::Detail => progressive::DETAIL,
-            Self::Chroma => progressive::CHROMA,
+    /// AC bands of a result in `form`.
+    pub fn bands(self, form: Form) -> &'static [Range] {
+        match (form, self) {
+            (Form::Sequential, _) => progressive::SEQUENTIAL,
+            (Form::Progressive, Self::Detail) => progressive::DETAIL,
+            (Form::Progressive, Self::Chroma) => progressive::CHROMA,
         }
     }
 }
@@ -70,6 +71,30 @@ impl Counted {
             Self::Progressive(_) => Form::Progressive,
         }
     }
+
+    /// With every symbol that leaving out last coefficients may bring: ends of block and of band.
+    pub fn with_every_ending(&self) -> Self {
+        let mut all = self.clone();
+        match &mut all {
+            Self::Sequential(counts) => {
+                for table in [1, 3] {
+                    counts.histograms[table].0[0] = counts.histograms[table].0[0].max(1);
+                }
+            }
+            Self::Progressive(components) => {
+                let tables = components
+                    .iter_mut()
+                    .flat_map(|counts| &mut counts.histograms[1..]);
+                for histogram in tables {
+                    for size in 0..15 {
+                        let count = &mut histogram.0[size << 4];
+                        *count = (*count).max(1);
+                    }
+                }
+            }
+        }
+        all
+    }
 }
 
 impl Picture<'_> {
@@ -88,7 +113,7 @@ impl Picture<'_> {
                 let count = |(view, role): (&View<'_>, &Role)| {
                     let mut counts = progressive::Statistics::default();
                     dc_scan(view, &mut counts)?;
-                    for (n, &range) in role.bands().iter().enumerate() {
+                    for (n, &range) in role.bands(Form::Progressive).iter().enumerate() {
                         band_scan(view, n + 1, range, &mut counts)?;
                     }
                     Ok(counts)
@@ -188,7 +213,7 @@ impl Picture<'_> {
         }
         let components = self.frame.components.iter().zip(self.roles);
         for (((component, role), view), codes) in components.zip(self.views).zip(&codes) {
-            for (n, &range) in role.bands().iter().enumerate() {
+            for (n, &range) in role.bands(Form::Progressive).iter().enumerate() {
                 out.raw(&markers::huffman_tables(&[(Class::Ac, 0, &codes[n + 1])]))?;
                 let (first, last) = (range.0 as u8, range.1 as u8);
                 out.raw(&markers::scan_header(&[(component.id, 0, 0)], first, last))?;
@@ -223,9 +248,9 @@ fn band_scan(
 ) -> Result<(), Error> {
     let mut coder = Band::new(table, range);
     for row in 0..view.down() {
-        for (_, words) in view.row(row) {
+        for (_, mut words) in view.row(row) {
             out.room()?;
-            coder.block(words, out);
+            coder.block(&mut words, out);
         }
     }
     out.room()?;
@@ -271,7 +296,7 @@ fn sequential_bytes(counts: &sequential::Statistics, components: usize) -> u64 {
 
 /// Bytes of DHT, SOS and data of all scans of a component.
 fn progressive_bytes(counts: &progressive::Statistics, role: Role) -> u64 {
-    let scans = 0..=role.bands().len();
+    let scans = 0..=role.bands(Form::Progressive).len();
     scans.map(|table| table_bytes(counts, table)).sum()
 }
 

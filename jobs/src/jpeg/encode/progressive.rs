@@ -4,6 +4,7 @@
 //! approximation: at the sizes people ask for it costs more than it saves.
 
 use super::emit::{Counts, Emit, magnitude};
+use crate::jpeg::plane::Words;
 
 /// Tables of one component: its DC scan and its bands.
 pub const TABLES: usize = 3;
@@ -21,6 +22,9 @@ pub const DETAIL: &[Range] = &[(1, 2), (3, 63)];
 /// Bands of a chroma component.
 pub const CHROMA: &[Range] = &[(1, 63)];
 
+/// The one band of a sequential scan.
+pub const SEQUENTIAL: &[Range] = &[(1, 63)];
+
 /// What one pass over a component counted.
 pub type Statistics = Counts<TABLES>;
 
@@ -31,6 +35,13 @@ pub struct Dc {
 }
 
 impl Dc {
+    /// A coder that goes on after a block of value `dc`.
+    pub fn after(dc: i16) -> Self {
+        Self {
+            previous: i32::from(dc),
+        }
+    }
+
     /// Codes one block's DC value.
     #[inline]
     pub fn block(&mut self, dc: i16, out: &mut impl Emit) {
@@ -48,6 +59,7 @@ pub struct Band {
     last: usize,
     /// Blocks whose end of band is not yet written.
     run: u32,
+    longest_run: u32,
 }
 
 impl Band {
@@ -58,19 +70,25 @@ impl Band {
             first: range.0,
             last: range.1,
             run: 0,
+            longest_run: LONGEST_RUN,
         }
     }
 
-    /// Codes one block; coefficients outside the band are passed over.
+    /// A coder that ends every block by itself, which is what a sequential scan does with its AC coefficients.
+    pub fn sequential(table: usize) -> Self {
+        Self {
+            longest_run: 1,
+            ..Self::new(table, SEQUENTIAL[0])
+        }
+    }
+
+    /// Codes one block; takes the coefficients up to the band's end, passes over those before it, leaves those behind.
     #[inline]
-    pub fn block(&mut self, words: impl Iterator<Item = (usize, i16)>, out: &mut impl Emit) {
+    pub fn block(&mut self, words: &mut Words<'_>, out: &mut impl Emit) {
         let mut next = self.first;
-        for (index, value) in words {
+        while let Some((index, value)) = words.next_up_to(self.last) {
             if index < self.first {
                 continue;
-            }
-            if index > self.last {
-                break;
             }
             if self.run > 0 {
                 self.finish(out);
@@ -86,7 +104,7 @@ impl Band {
         }
         if next <= self.last {
             self.run += 1;
-            if self.run == LONGEST_RUN {
+            if self.run == self.longest_run {
                 self.finish(out);
             }
         }

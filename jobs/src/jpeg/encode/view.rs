@@ -36,6 +36,16 @@ impl<'a> View<'a> {
         Self { ranks, cut, ..self }
     }
 
+    /// Blocks across.
+    pub fn across(&self) -> usize {
+        self.across
+    }
+
+    /// Blocks in all.
+    pub fn blocks(&self) -> usize {
+        self.across * self.down
+    }
+
     /// Block rows.
     pub fn down(&self) -> usize {
         self.down

@@ -1,0 +1,270 @@
+//! Finds the scale whose result just fits a size, and writes that result.
+//!
+//! The sample says roughly which scale; one full requantisation says exactly how big its result is; the cheapest last
+//! coefficients are then left out until it fits. Aiming slightly above the target makes that the usual case, so that a
+//! picture is requantised once and written once.
+
+use super::encode::Role;
+use super::encode::markers::Form;
+use super::encode::progressive::Statistics;
+use super::encode::view::View;
+use super::frame::QuantTable;
+use super::quant::plan::Plan;
+use super::quant::quantiser::{Rounding, Tuning};
+use super::requantise::{DEEPEST_FAIR_CUT, Requantised, Shell};
+use super::size_model::{Predicted, Sample};
+use crate::{Budget, Error, Sink};
+
+/// Most evaluations of the sample for one scale.
+const EVALUATIONS: usize = 6;
+/// Relative error of the predicted size at which the search ends.
+const CLOSE: f64 = 0.003;
+/// Slope of log size over log scale, where nothing better is known.
+const SLOPE: f64 = -0.85;
+/// Most requantisations of the whole picture.
+const PASSES: usize = 4;
+/// Aim this far above the target, since leaving coefficients out is finer than scaling.
+const AIM: f64 = 1.006;
+/// A result this close below the target is good enough.
+const GOOD: f64 = 0.985;
+/// Share of bytes that byte stuffing adds to entropy-coded data.
+const STUFFING: f64 = 0.0035;
+
+/// A picture to be fitted.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// Header data of the result.
+    pub shell: Shell<'a>,
+    /// Source blocks of each component.
+    pub views: &'a [View<'a>],
+    /// Steps of the source, by component.
+    pub source: &'a [QuantTable],
+    /// Role of each component.
+    pub roles: &'a [Role],
+    /// Form of the result.
+    pub form: Form,
+    /// Tuning as a function of the scale.
+    pub tuning: fn(f32) -> Tuning,
+    /// Bytes the result may have.
+    pub target: u64,
+    /// Scale to begin with.
+    pub start: f32,
+    /// Scales allowed: below the lower one coefficients needed are missing, above the higher the quality is too low.
+    pub scales: (f32, f32),
+}
+
+/// How fitting went.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fit {
+    /// The sink holds a result of so many bytes at such a scale.
+    Written {
+        /// Bytes written.
+        bytes: u64,
+        /// Scale of its tables.
+        scale: f32,
+    },
+    /// Not even the highest scale fits; its result would have so many bytes.
+    Unreachable {
+        /// Bytes of the smallest result.
+        smallest: u64,
+    },
+    /// The lowest scale is far below the target: decode again, keeping more.
+    TooCoarse,
+}
+
+/// Fits the picture into the target.
+///
+/// # Errors
+/// [`Error::OverBudget`], [`Error::Write`].
+pub fn fit(request: &Request<'_>, budget: &Budget, sink: &mut dyn Sink) -> Result<Fit, Error> {
+    let sample = Sample::gather(request.views, budget)?;
+    let mut search = Search::new(request, &sample);
+    let fitted = search.run(budget, sink);
+    sample.free(budget);
+    fitted
+}
+
+/// A plan and what the sample says it makes.
+#[derive(Debug)]
+struct Candidate {
+    plan: Plan,
+    bytes: f64,
+}
+
+struct Search<'a> {
+    request: &'a Request<'a>,
+    sample: &'a Sample,
+    /// Symbols of the last prediction, for costs.
+    counted: Vec<Statistics>,
+    /// Real bytes over predicted ones, as far as known.
+    bias: f64,
+    scale: f32,
+}
+
+impl<'a> Search<'a> {
+    fn new(request: &'a Request<'a>, sample: &'a Sample) -> Self {
+        let nothing = vec![Statistics::default(); request.roles.len()];
+        let scale = request.start.clamp(request.scales.0, request.scales.1);
+        let mut search = Self {
+            request,
+            sample,
+            counted: nothing,
+            bias: 1.0,
+            scale,
+        };
+        // Costs must come from somewhere: a first look without a trellis.
+        let tuning = Tuning {
+            rounding: Rounding::Deadzone,
+            ..(request.tuning)(scale)
+        };
+        search.counted = sample.predict(&search.plan(tuning)).counts;
+        search
+    }
+
+    fn plan(&self, tuning: Tuning) -> Plan {
+        let Request {
+            roles,
+            source,
+            form,
+            ..
+        } = *self.request;
+        Plan::new(form, tuning, roles, source, &self.counted)
+    }
+
+    fn predict(&mut self, scale: f32) -> Candidate {
+        let plan = self.plan((self.request.tuning)(scale));
+        let Predicted { bytes, counts } = self.sample.predict(&plan);
+        self.counted = counts;
+        Candidate {
+            plan,
+            bytes: bytes * self.bias,
+        }
+    }
+
+    /// Moves the scale until the sample predicts `aim` bytes.
+    fn solve(&mut self, aim: f64) -> Candidate {
+        let (low, high) = self.request.scales;
+        // Scales known to give too much and too little.
+        let (mut above, mut below): (Option<(f64, f64)>, Option<(f64, f64)>) = (None, None);
+        let mut candidate = self.predict(self.scale);
+        for _ in 1..EVALUATIONS {
+            let excess = (candidate.bytes / aim).ln();
+            let here = (f64::from(self.scale).ln(), excess);
+            let at_end =
+                (excess > 0.0 && self.scale >= high) || (excess < 0.0 && self.scale <= low);
+            if excess.abs() < CLOSE || at_end {
+                break;
+            }
+            if excess > 0.0 {
+                above = Some(here);
+            } else {
+                below = Some(here);
+            }
+            let next = match (above, below) {
+                (Some(a), Some(b)) => a.0 + a.1 * (b.0 - a.0) / (a.1 - b.1),
+                _ => here.0 - excess / SLOPE,
+            };
+            self.scale = (next.exp() as f32).clamp(low, high);
+            candidate = self.predict(self.scale);
+        }
+        candidate
+    }
+
+    fn run(&mut self, budget: &Budget, sink: &mut dyn Sink) -> Result<Fit, Error> {
+        let target = self.request.target as f64;
+        let mut aim = target * AIM;
+        for pass in 1..=PASSES {
+            let candidate = self.solve(aim);
+            if self.is_too_coarse(candidate.bytes) {
+                return Ok(Fit::TooCoarse);
+            }
+            let new = self.requantise(&candidate.plan, budget)?;
+            let (bytes, exact) = (candidate.bytes, self.exact(&new));
+            let good =
+                exact >= target * GOOD || pass == PASSES || self.scale <= self.request.scales.0;
+            let cut = new.cut_for(exact - target * 0.9995);
+            let fits = cut.is_some_and(|cut| cut <= DEEPEST_FAIR_CUT) && good;
+            let written = if fits {
+                self.write(&new, cut.unwrap_or(0), sink)?
+            } else {
+                None
+            };
+            new.free(budget);
+            if let Some(bytes) = written {
+                return Ok(Fit::Written {
+                    bytes,
+                    scale: self.scale,
+                });
+            }
+            self.bias *= exact / bytes;
+            if exact > target && self.scale >= self.request.scales.1 {
+                break;
+            }
+            aim = target * (1.0 + (AIM - 1.0) / (pass + 1) as f64);
+        }
+        self.last_resort(budget, sink)
+    }
+
+    /// Whether the picture as decoded cannot fill the target.
+    fn is_too_coarse(&self, bytes: f64) -> bool {
+        self.scale <= self.request.scales.0 && bytes < self.request.target as f64 * 0.99
+    }
+
+    /// Coarser and coarser, leaving out whatever must be, until it fits.
+    fn last_resort(&mut self, budget: &Budget, sink: &mut dyn Sink) -> Result<Fit, Error> {
+        let (_, high) = self.request.scales;
+        loop {
+            let plan = self.predict(self.scale).plan;
+            let new = self.requantise(&plan, budget)?;
+            let exact = self.exact(&new);
+            let needed = exact - self.request.target as f64;
+            let written = match new.cut_for(needed) {
+                Some(cut) => self.write(&new, cut, sink)?,
+                None => None,
+            };
+            new.free(budget);
+            if let Some(bytes) = written {
+                return Ok(Fit::Written {
+                    bytes,
+                    scale: self.scale,
+                });
+            }
+            if self.scale >= high {
+                return Ok(Fit::Unreachable {
+                    smallest: exact.ceil() as u64,
+                });
+            }
+            self.scale = (self.scale * 1.15).min(high);
+        }
+    }
+
+    fn requantise(&self, plan: &Plan, budget: &Budget) -> Result<Requantised, Error> {
+        Requantised::new(plan, self.request.shell, self.request.views, budget)
+    }
+
+    /// Bytes with the stuffing to be expected.
+    fn exact(&self, new: &Requantised) -> f64 {
+        new.bytes(self.request.shell) as f64 * (1.0 + STUFFING)
+    }
+
+    /// Writes with a cut, then with deeper ones, until the result fits; `None` if none does.
+    fn write(&self, new: &Requantised, cut: u8, sink: &mut dyn Sink) -> Result<Option<u64>, Error> {
+        let target = self.request.target;
+        let shell = self.request.shell;
+        let mut bytes = new.write(shell, cut, sink)?;
+        let mut deeper = cut;
+        for _ in 0..3 {
+            if bytes <= target {
+                return Ok(Some(bytes));
+            }
+            let Some(next) = new.cut_beyond(deeper, (bytes - target) as f64 * 1.2) else {
+                return Ok(None);
+            };
+            deeper = next;
+            sink.restart().map_err(Error::Write)?;
+            bytes = new.write_recounted(shell, deeper, sink)?;
+        }
+        sink.restart().map_err(Error::Write)?;
+        Ok(None)
+    }
+}

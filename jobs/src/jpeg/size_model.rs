@@ -1,0 +1,208 @@
+//! Predicts the size of a requantisation from a sample of the picture's blocks.
+//!
+//! The sample takes a short stretch from every block row, at a place that moves from row to row, so that it covers the
+//! picture evenly. Whatever hangs on coefficients is scaled up by the share of coefficients sampled, whatever hangs on
+//! blocks by the share of blocks.
+
+use super::encode::Role;
+use super::encode::markers::Form;
+use super::encode::progressive::{DC, Statistics};
+use super::encode::view::View;
+use super::huffman_out::{Code, Histogram};
+use super::plane::{MAX_WORDS, Words};
+use super::quant::plan::Plan;
+use crate::{Budget, Error};
+
+/// Blocks a sample should have over all components, where the picture has as many.
+const ENOUGH: usize = 24_000;
+/// Fewest blocks in a stretch: shorter ones would measure mostly their own ends.
+const SHORTEST: usize = 16;
+const GOLDEN: f64 = 0.618_033_988_749_895;
+
+/// A sample of one component.
+#[derive(Debug, Default)]
+struct Part {
+    /// DC value before each stretch, and its blocks.
+    stretches: Vec<(i16, usize)>,
+    dc: Vec<i16>,
+    lengths: Vec<u8>,
+    words: Vec<u16>,
+    /// All blocks over sampled ones.
+    block_share: f64,
+    /// All words over sampled ones.
+    word_share: f64,
+}
+
+/// A sample of a picture.
+#[derive(Debug)]
+pub struct Sample {
+    parts: Vec<Part>,
+}
+
+/// A predicted requantisation.
+#[derive(Debug, Clone)]
+pub struct Predicted {
+    /// Bytes of scans with their tables, without the picture's header.
+    pub bytes: f64,
+    /// What the sample counted, for costs.
+    pub counts: Vec<Statistics>,
+}
+
+impl Sample {
+    /// Samples the picture in `views`.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`].
+    pub fn gather(views: &[View<'_>], budget: &Budget) -> Result<Self, Error> {
+        let blocks: usize = views.iter().map(View::blocks).sum();
+        let share = (ENOUGH as f64 / blocks as f64).min(1.0);
+        let parts = views.iter().map(|view| Part::gather(view, share, budget));
+        Ok(Self {
+            parts: parts.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Gives the memory back.
+    pub fn free(self, budget: &Budget) {
+        for part in self.parts {
+            budget.free(part.dc);
+            budget.free(part.lengths);
+            budget.free(part.words);
+        }
+    }
+
+    /// Predicts what `plan` makes of the picture.
+    pub fn predict(&self, plan: &Plan) -> Predicted {
+        let parts = self.parts.iter().enumerate();
+        let counts: Vec<Statistics> = parts.map(|(c, part)| part.requantise(plan, c)).collect();
+        let bytes = match plan.form {
+            Form::Progressive => self.progressive_bytes(&counts, &plan.roles),
+            Form::Sequential => self.sequential_bytes(&counts, &plan.roles),
+        };
+        Predicted { bytes, counts }
+    }
+
+    fn progressive_bytes(&self, counts: &[Statistics], roles: &[Role]) -> f64 {
+        let mut bytes = 0.0;
+        for ((part, counts), role) in self.parts.iter().zip(counts).zip(roles) {
+            for table in 0..=role.bands(Form::Progressive).len() {
+                // DHT and SOS take 14 bytes beside the code's own definition.
+                bytes += 14.0 + scaled(&part.weighted(counts, table));
+            }
+        }
+        bytes
+    }
+
+    fn sequential_bytes(&self, counts: &[Statistics], roles: &[Role]) -> f64 {
+        let mut bytes = 12.0 + 2.0 * roles.len() as f64;
+        for role in [Role::Detail, Role::Chroma] {
+            for table in [DC, 1] {
+                let mut sum = [0.0; 256];
+                for ((part, counts), own) in self.parts.iter().zip(counts).zip(roles) {
+                    if *own == role {
+                        for (sum, more) in sum.iter_mut().zip(part.weighted(counts, table)) {
+                            *sum += more;
+                        }
+                    }
+                }
+                bytes += scaled(&sum);
+            }
+        }
+        bytes
+    }
+}
+
+impl Part {
+    fn gather(view: &View<'_>, share: f64, budget: &Budget) -> Result<Self, Error> {
+        let across = view.across();
+        let stretch = ((across as f64 * share).ceil() as usize)
+            .max(SHORTEST)
+            .min(across);
+        let room = stretch * view.down();
+        let mut part = Self {
+            dc: budget.vec(room)?,
+            lengths: budget.vec(room)?,
+            ..Self::default()
+        };
+        let (mut words_in_all, mut place) = (0_usize, 0.5_f64);
+        for row in 0..view.down() {
+            let start = (place * (across - stretch + 1) as f64) as usize;
+            place = (place + GOLDEN).fract();
+            let mut before = 0;
+            for (column, (dc, words)) in view.row(row).enumerate() {
+                let words = words.as_slice();
+                words_in_all += words.len();
+                if column == start {
+                    part.stretches.push((before, stretch));
+                }
+                if (start..start + stretch).contains(&column) {
+                    part.take(dc, words, budget)?;
+                }
+                before = dc;
+            }
+        }
+        part.block_share = view.blocks() as f64 / part.dc.len().max(1) as f64;
+        part.word_share = (words_in_all.max(1)) as f64 / part.words.len().max(1) as f64;
+        Ok(part)
+    }
+
+    fn take(&mut self, dc: i16, words: &[u16], budget: &Budget) -> Result<(), Error> {
+        if self.words.capacity() - self.words.len() < words.len() {
+            let bigger = budget.vec(2 * self.words.capacity() + 16 * 1024)?;
+            let smaller = std::mem::replace(&mut self.words, bigger);
+            self.words.extend_from_slice(&smaller);
+            budget.free(smaller);
+        }
+        self.words.extend_from_slice(words);
+        self.dc.push(dc);
+        self.lengths.push(words.len() as u8);
+        Ok(())
+    }
+
+    fn requantise(&self, plan: &Plan, c: usize) -> Statistics {
+        let (mut quantiser, mut counter) = (plan.quantiser(c), plan.counter(c));
+        let mut room = [0; MAX_WORDS];
+        let mut blocks = self.dc.iter().zip(&self.lengths);
+        let mut words = &self.words[..];
+        for &(before, count) in &self.stretches {
+            counter.follow(quantiser.dc(before));
+            for (&dc, &length) in blocks.by_ref().take(count) {
+                let (own, rest) = words.split_at(usize::from(length));
+                words = rest;
+                let block = quantiser.block(Words::new(own), &mut room);
+                counter.block(quantiser.dc(dc), Words::new(&room[..block.words]));
+            }
+        }
+        counter.finish()
+    }
+
+    /// Symbols scaled up to the whole picture.
+    fn weighted(&self, counts: &Statistics, table: usize) -> [f64; 256] {
+        let histogram = &counts.histograms[table];
+        std::array::from_fn(|symbol| {
+            let coefficient = table != DC && (symbol & 15 != 0 || symbol == 0xF0);
+            let share = if coefficient {
+                self.word_share
+            } else {
+                self.block_share
+            };
+            f64::from(histogram.0[symbol]) * share
+        })
+    }
+}
+
+/// Bytes of the code for symbols that occur so often, and of the data.
+fn scaled(counts: &[f64; 256]) -> f64 {
+    let histogram = Histogram(counts.map(|count| count.ceil() as u32));
+    let code = Code::optimal(&histogram);
+    let bits = |(symbol, count): (usize, &f64)| {
+        let (_, length) = code.of(symbol as u8);
+        let extra = match symbol & 15 {
+            0 if symbol != 0xF0 => symbol >> 4,
+            size => size,
+        };
+        count * (f64::from(length) + extra as f64)
+    };
+    let data: f64 = counts.iter().enumerate().map(bits).sum();
+    code.definition_bytes() as f64 + data / 8.0
+}
