@@ -42,20 +42,22 @@ const MARKER: (&[u8], &[u8]) = (b"memory allocation of ", b" bytes failed");
 
 /// The bytes that were refused, where a dead worker's last words say that an allocation failed.
 ///
-/// `stderr_tail` is the end of its standard error, which may be cut anywhere and hold anything; the last such words
-/// count. Stable Rust has no other sign of it: it aborts with these words, so the verdict "memory cap" hangs on them.
+/// `stderr_tail` is the end of its standard error, which may be cut anywhere and hold anything. The first such words
+/// count: with RUST_BACKTRACE set, describing the failure runs out of memory as well. Stable Rust has no other sign
+/// of it: it aborts with these words, so the verdict "memory cap" hangs on them.
 pub fn memory_marker(stderr_tail: &[u8]) -> Option<u64> {
-    let (before, after) = MARKER;
-    let starts = stderr_tail.windows(before.len()).enumerate().rev();
+    let starts = stderr_tail.windows(MARKER.0.len()).enumerate();
     starts
-        .filter(|(_, words)| *words == before)
-        .find_map(|(at, _)| {
-            let rest = &stderr_tail[at + before.len()..];
-            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            let (number, rest) = rest.split_at(digits);
-            let number = std::str::from_utf8(number).ok()?.parse().ok()?;
-            rest.starts_with(after).then_some(number)
-        })
+        .filter(|(_, words)| *words == MARKER.0)
+        .find_map(|(at, words)| refused(&stderr_tail[at + words.len()..]))
+}
+
+/// The number at the start of what follows the marker's first half.
+fn refused(words: &[u8]) -> Option<u64> {
+    let digits = words.iter().take_while(|byte| byte.is_ascii_digit());
+    let (number, rest) = words.split_at(digits.count());
+    let number = std::str::from_utf8(number).ok()?.parse().ok()?;
+    rest.starts_with(MARKER.1).then_some(number)
 }
 
 #[cfg(test)]
@@ -75,7 +77,7 @@ mod tests {
     #[test]
     fn the_marker_is_found_among_other_words() {
         let tail = b"cut off start\nmemory allocation of 4096 bytes failed\nmemory allocation of 99 bytes failed\nbye";
-        assert_eq!(memory_marker(tail), Some(99));
+        assert_eq!(memory_marker(tail), Some(4096));
     }
 
     #[test]
