@@ -1,10 +1,16 @@
 //! JPEG in the coefficient domain: entropy decode, requantise, entropy encode. Pixels are never touched.
 //!
-//! Data flows one way: [`header`] reads the markers, `decode` fills [`plane::Plane`]s with quantised coefficients,
+//! Data flows one way: [`decode`] reads the markers and fills [`plane::Plane`]s with quantised coefficients,
 //! `quant` chooses tables and requantises, `encode` writes them out.
 
 pub mod bits_out;
+pub mod decode;
+pub mod chroma;
 pub mod encode;
 pub mod frame;
 pub mod huffman_out;
 pub mod plane;
+pub mod quant;
+pub mod requantise;
+pub mod search;
+pub mod size_model;

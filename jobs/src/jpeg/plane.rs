@@ -22,10 +22,32 @@ pub const ESCAPE: u16 = 0x200;
 #[derive(Debug, Clone, Copy)]
 pub struct Words<'a>(&'a [u16]);
 
-impl Words<'_> {
+impl<'a> Words<'a> {
+    /// Words as [`put_word`] wrote them.
+    #[inline]
+    pub fn new(words: &'a [u16]) -> Self {
+        Self(words)
+    }
+
     /// No coefficients at all.
     pub fn none() -> Self {
         Self(&[])
+    }
+
+    /// The words themselves.
+    #[inline]
+    pub fn as_slice(self) -> &'a [u16] {
+        self.0
+    }
+
+    /// The next coefficient if its index is at most `last`; otherwise it stays.
+    #[inline]
+    pub fn next_up_to(&mut self, last: usize) -> Option<(usize, i16)> {
+        let &word = self.0.first()?;
+        if usize::from(word >> 10) > last {
+            return None;
+        }
+        self.next()
     }
 
     /// All but the last coefficient, which must be there and not escaped.
@@ -66,6 +88,24 @@ pub fn put_word(out: &mut [u16], index: usize, value: i16) -> usize {
     out[0] = head | ESCAPE;
     out[1] = value as u16;
     2
+}
+
+/// Takes the words below their index's floor in magnitude out of `room[..words]`; returns how many are left.
+pub(super) fn thin(room: &mut [u16; MAX_WORDS], words: usize, floors: &[u16; 64]) -> usize {
+    let (mut read, mut kept) = (0, 0);
+    while read < words {
+        let mut rest = Words(&room[read..words]);
+        let Some((index, value)) = rest.next() else {
+            break;
+        };
+        let used = words - read - rest.0.len();
+        if value.unsigned_abs() >= floors[index] {
+            room.copy_within(read..read + used, kept);
+            kept += used;
+        }
+        read += used;
+    }
+    kept
 }
 
 /// One block row within each MCU row: rows `n`, `n + v`, `n + 2v`, ... of a component with `v` block rows per MCU.
@@ -180,6 +220,17 @@ impl Plane {
     /// Forgets all blocks and keeps the memory, for use one MCU row at a time.
     pub fn clear(&mut self) {
         self.lanes.iter_mut().for_each(Lane::clear);
+    }
+
+    /// Gives the memory back.
+    pub fn free(self, budget: &Budget) {
+        for lane in self.lanes {
+            budget.free(lane.dc);
+            budget.free(lane.lengths);
+            budget.free(lane.starts);
+            let chunks = lane.chunks.into_iter().chain(lane.spare);
+            chunks.for_each(|chunk| budget.free(chunk));
+        }
     }
 
     /// The lanes, for decoders that fill several at a time.

@@ -1,0 +1,298 @@
+//! Baseline and extended sequential scans (T.81 F.2): an MCU row at a time into the lanes of sparse planes.
+
+use super::ac_table::AcTable;
+use super::fault::Fault;
+use super::feed::{Cursor, Feed};
+use super::huffman::{Lookup, extend};
+use super::markers::Scan;
+use super::reader::corrupt;
+use super::restarts::Restarts;
+use super::survivors::Survivors;
+use crate::jpeg::frame::Frame;
+use crate::jpeg::plane::{Lane, MAX_WORDS, Plane, put_word, thin};
+use crate::{Budget, Error, Note, Source};
+use std::ops::Range;
+
+/// Largest DC value in magnitude: eight-bit samples cannot make more, whatever the step.
+pub(super) const DC_LIMIT: i32 = 2047;
+/// Most bits of an AC value: one more than T.81 allows for eight-bit samples.
+pub(super) const AC_BITS: u32 = 11;
+
+/// A scan being decoded.
+pub(super) struct Sequential<'a> {
+    pub(super) feed: Feed<'a>,
+    pub(super) cursor: Cursor,
+    restarts: Restarts,
+    parts: Vec<Part>,
+}
+
+/// One component of the scan.
+pub(super) struct Part {
+    component: usize,
+    dc: Lookup,
+    ac: Lookup,
+    table: AcTable,
+    /// Values below are dropped everywhere, so the table skips them.
+    floor: u16,
+    /// Smallest magnitude kept by index, where that says more than `floor`.
+    floors: Option<Box<[u16; 64]>>,
+    predictor: i32,
+}
+
+/// One block of an MCU: which component, where it goes.
+struct Slot {
+    part: usize,
+    lane: usize,
+    /// MCUs of this row whose block holds picture; the others' are padding.
+    limit: u32,
+}
+
+impl<'a> Sequential<'a> {
+    /// Prepares to decode `scan`.
+    pub(super) fn new(
+        source: &'a dyn Source,
+        scan: &Scan,
+        keep: &Survivors,
+        budget: &Budget,
+    ) -> Result<Self, Error> {
+        let end = scan.data_end.unwrap_or(source.len());
+        let length = end.saturating_sub(scan.data);
+        let parts = scan.parts.iter().filter_map(|part| {
+            let (dc, ac) = (part.dc.as_ref()?, part.ac.as_ref()?);
+            Some(Part::new(
+                part.component,
+                Lookup::new(dc),
+                Lookup::new(ac),
+                keep,
+            ))
+        });
+        let parts: Vec<_> = parts.collect();
+        if parts.len() < scan.parts.len() {
+            return Err(corrupt(
+                "a scan whose Huffman table was never defined".into(),
+            ));
+        }
+        Ok(Self {
+            feed: Feed::new(source, scan.data, length, budget)?,
+            cursor: Cursor::default(),
+            restarts: Restarts::new(scan.restart_interval),
+            parts,
+        })
+    }
+
+    /// Decodes MCU row `row` of the frame into `planes`.
+    pub(super) fn row(
+        &mut self,
+        row: u32,
+        frame: &Frame,
+        planes: &mut [Plane],
+        budget: &Budget,
+        notes: &mut Vec<Note>,
+    ) -> Result<(), Error> {
+        if let [part] = self.parts.as_slice() {
+            let component = &frame.components[part.component];
+            let down = u32::from(component.v);
+            let lanes = planes[part.component].lanes_mut();
+            let across = component.blocks_across;
+            for (lane, _) in (0..lanes.len()).zip(row * down..component.blocks_down) {
+                let slot = Slot {
+                    part: 0,
+                    lane: 0,
+                    limit: across,
+                };
+                let lanes = &mut [&mut lanes[lane]];
+                self.line(across, &[slot], lanes, row, budget, notes)?;
+            }
+            return Ok(());
+        }
+        let slots = self.slots(row, frame);
+        let mut lanes: Vec<&mut Lane> = planes.iter_mut().flat_map(Plane::lanes_mut).collect();
+        self.line(frame.mcus_across, &slots, &mut lanes, row, budget, notes)
+    }
+
+    /// The blocks of an MCU in row `row` (T.81 A.2.3).
+    fn slots(&self, row: u32, frame: &Frame) -> Vec<Slot> {
+        let mut slots = Vec::new();
+        for (n, part) in self.parts.iter().enumerate() {
+            let component = &frame.components[part.component];
+            let before = &frame.components[..part.component];
+            let first: usize = before.iter().map(|c| usize::from(c.v)).sum();
+            let (h, v) = (u32::from(component.h), u32::from(component.v));
+            for (y, x) in (0..v).flat_map(|y| (0..h).map(move |x| (y, x))) {
+                let visible = row * v + y < component.blocks_down;
+                let limit = component.blocks_across.saturating_sub(x).div_ceil(h);
+                slots.push(Slot {
+                    part: n,
+                    lane: first + y as usize,
+                    limit: if visible { limit } else { 0 },
+                });
+            }
+        }
+        slots
+    }
+
+    /// Decodes `mcus` MCUs of `slots` each.
+    fn line(
+        &mut self,
+        mcus: u32,
+        slots: &[Slot],
+        lanes: &mut [&mut Lane],
+        row: u32,
+        budget: &Budget,
+        notes: &mut Vec<Note>,
+    ) -> Result<(), Error> {
+        let mut begun = usize::MAX;
+        for slot in slots.iter().filter(|slot| slot.limit > 0) {
+            if slot.lane != begun {
+                lanes[slot.lane].begin_row(budget)?;
+                begun = slot.lane;
+            }
+        }
+        let mut done = 0;
+        while done < mcus {
+            let count = self.restarts.allow(mcus - done);
+            if count == 0 {
+                self.restarts
+                    .pass(&mut self.feed, &mut self.cursor, notes)?;
+                self.parts.iter_mut().for_each(|part| part.predictor = 0);
+                continue;
+            }
+            let ran = run(
+                &mut self.feed,
+                self.cursor,
+                done..done + count,
+                slots,
+                &mut self.parts,
+                lanes,
+                budget,
+            );
+            self.cursor =
+                ran.map_err(|(fault, cursor)| fault.report(&mut self.feed, &cursor, row))?;
+            self.restarts.count(count);
+            done += count;
+        }
+        Ok(())
+    }
+}
+
+impl Part {
+    fn new(component: usize, dc: Lookup, ac: Lookup, keep: &Survivors) -> Self {
+        let floors = keep.floors(component);
+        let floor = floors[1..].iter().copied().min().unwrap_or(1);
+        let varied = floors[1..].iter().any(|&other| other != floor);
+        Self {
+            component,
+            table: AcTable::new(&ac, floor),
+            dc,
+            ac,
+            floor,
+            floors: varied.then(|| Box::new(*floors)),
+            predictor: 0,
+        }
+    }
+}
+
+/// Decodes MCUs between two restart markers.
+#[inline(always)]
+fn run(
+    feed: &mut Feed<'_>,
+    mut cursor: Cursor,
+    mcus: Range<u32>,
+    slots: &[Slot],
+    parts: &mut [Part],
+    lanes: &mut [&mut Lane],
+    budget: &Budget,
+) -> Result<Cursor, (Fault, Cursor)> {
+    for mcu in mcus {
+        for slot in slots {
+            let (part, lane) = (&mut parts[slot.part], &mut *lanes[slot.lane]);
+            if let Err(fault) = block(feed, &mut cursor, part, lane, mcu < slot.limit, budget) {
+                return Err((fault, cursor));
+            }
+        }
+        if cursor.starved() {
+            return Err((Fault::Starved, cursor));
+        }
+    }
+    Ok(cursor)
+}
+
+/// Decodes one block; one that is not `visible` leaves no trace but its DC value.
+#[inline(always)]
+fn block(
+    feed: &mut Feed<'_>,
+    cursor: &mut Cursor,
+    part: &mut Part,
+    lane: &mut Lane,
+    visible: bool,
+    budget: &Budget,
+) -> Result<(), Fault> {
+    cursor.refill(feed);
+    let (length, size) = part.dc.symbol(cursor.acc).ok_or(Fault::Code)?;
+    cursor.consume(length);
+    part.predictor += extend(cursor.acc, u32::from(size));
+    cursor.consume(u32::from(size));
+    if part.predictor.abs() > DC_LIMIT {
+        return Err(Fault::Range);
+    }
+    let room = lane.room(budget).map_err(Fault::Memory)?;
+    let mut words = coefficients(feed, cursor, part, room)?;
+    if let Some(floors) = &part.floors {
+        words = thin(room, words, floors);
+    }
+    if visible {
+        lane.commit(part.predictor as i16, words);
+    }
+    Ok(())
+}
+
+/// The AC coefficients of a block (T.81 F.2.2.2) as words; returns how many there are.
+#[inline(always)]
+fn coefficients(
+    feed: &mut Feed<'_>,
+    cursor: &mut Cursor,
+    part: &Part,
+    room: &mut [u16; MAX_WORDS],
+) -> Result<usize, Fault> {
+    let (mut index, mut words) = (1, 0);
+    loop {
+        cursor.refill(feed);
+        let entry = part.table.entry(cursor.acc);
+        let next = index + entry.advance();
+        // The last index of a block needs no end-of-block code, so an entry that reaches it may say too much.
+        let ends = next == 64 || entry.end().is_some_and(|advance| index + advance < 64);
+        if next < 64 || ends {
+            let pair = entry.words(index);
+            room[words..words + 2].copy_from_slice(&pair);
+            words += entry.count();
+            cursor.consume(entry.bits());
+            index = next;
+            if ends {
+                return Ok(words);
+            }
+            continue;
+        }
+        let (length, symbol) = part.ac.symbol(cursor.acc).ok_or(Fault::Code)?;
+        cursor.consume(length);
+        let (run, size) = (u32::from(symbol >> 4), u32::from(symbol & 15));
+        if size == 0 && run < 15 {
+            return Ok(words);
+        }
+        index += run;
+        if index > 63 {
+            return Err(Fault::Run);
+        }
+        if size > AC_BITS {
+            return Err(Fault::Range);
+        }
+        let value = extend(cursor.acc, size);
+        cursor.consume(size);
+        if size > 0 && value.unsigned_abs() >= u32::from(part.floor) {
+            words += put_word(&mut room[words..], index as usize, value as i16);
+        }
+        index += 1;
+        if index == 64 {
+            return Ok(words);
+        }
+    }
+}
