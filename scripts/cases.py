@@ -15,13 +15,18 @@ def plain(text):
     return json.dumps(text, ensure_ascii=True)[1:-1]
 
 
+def spelling(row):
+    """The output's path below the output folder; a name that is not UTF-8 is told by its bytes."""
+    return plain(f"base64:{row['path_base64']}" if "path_base64" in row else row["path"])
+
+
 def lines(rows):
     """One line per file row; the path is the one below the input folder."""
     found = []
     for row in (json.loads(line) for line in rows.read_text().splitlines()):
         if row["type"] == "file":
             said = "; ".join(filter(None, [row.get("message") or "", *row.get("warnings", [])]))
-            found.append("\t".join([row["outcome"], row.get("reason") or "-", plain(row["path"]), plain(said)]).rstrip("\t"))
+            found.append("\t".join([row["outcome"], row.get("reason") or "-", spelling(row), plain(said)]).rstrip("\t"))
     return sorted(found, key=lambda line: line.split("\t")[2])
 
 
