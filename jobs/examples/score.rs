@@ -90,6 +90,12 @@ impl Picture {
     fn view(&self) -> Result<PixelSlice<'_>> {
         let (width, height) = (u32::try_from(self.width)?, u32::try_from(self.height)?);
         let row = self.width * 3;
-        Ok(PixelSlice::new(&self.rgb, width, height, row, PixelDescriptor::RGB8_SRGB)?)
+        Ok(PixelSlice::new(
+            &self.rgb,
+            width,
+            height,
+            row,
+            PixelDescriptor::RGB8_SRGB,
+        )?)
     }
 }
