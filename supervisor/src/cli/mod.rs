@@ -105,7 +105,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, UsageE
 }
 
 /// As [`parse`], but pure.
-fn interpret(
+pub(crate) fn interpret(
     args: &[OsString],
     environment: &layers::Environment,
     read: layers::ReadFile<'_>,

@@ -45,10 +45,10 @@ const SILENCES: [(&str, &[&str]); 14] = [
 ];
 
 /// The process environment, as far as it is looked at.
-pub(in crate::cli) type Environment = BTreeMap<OsString, OsString>;
+pub(crate) type Environment = BTreeMap<OsString, OsString>;
 
 /// Reads a whole text file.
-pub(in crate::cli) type ReadFile<'a> = &'a dyn Fn(&Path) -> std::io::Result<String>;
+pub(crate) type ReadFile<'a> = &'a dyn Fn(&Path) -> std::io::Result<String>;
 
 /// Where a setting was found.
 #[derive(Debug, Clone, PartialEq, Eq)]

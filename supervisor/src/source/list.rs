@@ -1,0 +1,221 @@
+//! Names from a list (`--files-from`): one a line, or ended by NUL bytes. Streams; keeps sixteen bytes per name.
+
+use super::roots::Roots;
+use super::walk::look;
+use super::{Finding, Source, Visit, failure, not_a_file};
+use crate::cli::config::{Config, HOME, ListFrom};
+use crate::filter::{self, Verdict};
+use pressroom_shared::{Failed, FailureKind};
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::ops::ControlFlow;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// No path is longer; what is longer is not a list of names.
+const LONGEST_NAME: u64 = 4096;
+
+/// A list of names.
+pub(super) struct List {
+    config: Arc<Config>,
+    roots: Roots,
+    base: PathBuf,
+    from: Opened,
+    separator: u8,
+    hashers: [RandomState; 2],
+}
+
+/// Where the names are read from.
+enum Opened {
+    /// A file; opened anew for each pass.
+    File(PathBuf),
+    /// Standard input, which can be read once.
+    Stdin,
+    /// Standard input, read beforehand because more than one pass is needed.
+    Kept(Vec<u8>),
+}
+
+impl List {
+    /// `repeatable`: more than one pass will be made.
+    pub(super) fn open(
+        config: Arc<Config>,
+        roots: Roots,
+        from: &ListFrom,
+        separator: u8,
+        repeatable: bool,
+    ) -> io::Result<Self> {
+        let from = match from {
+            ListFrom::File(path) => File::open(path).map(|_| Opened::File(path.clone()))?,
+            ListFrom::Stdin if repeatable => {
+                let mut names = Vec::new();
+                io::stdin().lock().read_to_end(&mut names)?;
+                Opened::Kept(names)
+            }
+            ListFrom::Stdin => Opened::Stdin,
+        };
+        let base = roots.base.clone().unwrap_or_default();
+        Ok(Self {
+            config,
+            roots,
+            base,
+            from,
+            separator,
+            hashers: Default::default(),
+        })
+    }
+
+    fn reader(&self) -> io::Result<Box<dyn BufRead + '_>> {
+        Ok(match &self.from {
+            Opened::File(path) => Box::new(BufReader::new(File::open(path)?)),
+            Opened::Stdin => Box::new(BufReader::new(io::stdin())),
+            Opened::Kept(names) => Box::new(Cursor::new(names.as_slice())),
+        })
+    }
+
+    /// What one listed name stands for; `None` if it is passed over.
+    fn name(&self, name: &OsStr) -> Option<Finding> {
+        let typed = self.base.join(name);
+        let found = fs::canonicalize(&typed)
+            .and_then(|real| fs::metadata(&real).map(|found| (real, found)));
+        let (real, found) = match found {
+            Ok(found) => found,
+            Err(error) => {
+                return Some(Finding::Fault {
+                    path: typed,
+                    failed: failure("find it", &error),
+                });
+            }
+        };
+        if found.is_dir() || self.is_own(&real) {
+            return None;
+        }
+        if !found.is_file() {
+            return Some(Finding::Fault {
+                path: real,
+                failed: not_a_file(found.file_type()),
+            });
+        }
+        let within = real.starts_with(&self.base) || self.config.selection.follow_symlinks;
+        let Some(mirrored) = self.mirrored(&typed, &real).filter(|_| within) else {
+            return Some(Finding::Fault {
+                path: real,
+                failed: self.outside(),
+            });
+        };
+        let taken = filter::chosen(&self.config.selection, &mirrored) == Verdict::Take;
+        taken.then(|| look(real, mirrored))
+    }
+
+    /// The name below the base, as it was typed if possible.
+    fn mirrored(&self, typed: &Path, real: &Path) -> Option<PathBuf> {
+        let below = tidy(typed);
+        let below = below
+            .strip_prefix(&self.base)
+            .or_else(|_| real.strip_prefix(&self.base))
+            .ok()?;
+        below.file_name().is_some().then(|| below.to_owned())
+    }
+
+    fn is_own(&self, real: &Path) -> bool {
+        let own = |folder: &PathBuf| real.starts_with(folder) && !self.base.starts_with(folder);
+        real.components().any(|part| part.as_os_str() == HOME) || self.roots.own.iter().any(own)
+    }
+
+    fn outside(&self) -> Failed {
+        let message = format!(
+            "lies outside {}, to which the list's names are relative: give a folder that holds it as PATH (links out of it need \
+             --follow-symlinks)",
+            self.base.display()
+        );
+        Failed {
+            kind: FailureKind::Unreadable,
+            message,
+        }
+    }
+
+    /// Two independent hashes of a path: a name that only looks as if it had been seen would be lost.
+    fn fingerprint(&self, path: &Path) -> [u64; 2] {
+        [0, 1].map(|which: usize| self.hashers[which].hash_one(path.as_os_str().as_bytes()))
+    }
+}
+
+impl Source for List {
+    fn visit(&mut self, visit: Visit<'_>) -> ControlFlow<(), u64> {
+        let mut seen = HashSet::new();
+        let mut ignored = 0;
+        let mut reader = match self.reader() {
+            Ok(reader) => reader,
+            Err(error) => return unreadable(&error, visit),
+        };
+        loop {
+            let name = match next_name(&mut *reader, self.separator) {
+                Ok(Some(name)) => name,
+                Ok(None) => return ControlFlow::Continue(ignored),
+                Err(error) => return unreadable(&error, visit),
+            };
+            match self.name(&name) {
+                None => ignored += 1,
+                Some(Finding::File { source, .. }) if !seen.insert(self.fingerprint(&source)) => {}
+                Some(finding) => visit(finding)?,
+            }
+        }
+    }
+
+    /// Links can give one file two names, but a file is taken once; other names differ as their paths do.
+    fn may_repeat_names(&self) -> bool {
+        false
+    }
+}
+
+fn unreadable(error: &io::Error, visit: Visit<'_>) -> ControlFlow<(), u64> {
+    let failed = failure("read the list of --files-from", error);
+    visit(Finding::Fault {
+        path: PathBuf::from("--files-from"),
+        failed,
+    })?;
+    ControlFlow::Continue(0)
+}
+
+/// The next name that is not empty.
+fn next_name(reader: &mut dyn BufRead, separator: u8) -> io::Result<Option<OsString>> {
+    loop {
+        let mut name = Vec::new();
+        let length = (&mut *reader)
+            .take(LONGEST_NAME + 1)
+            .read_until(separator, &mut name)?;
+        if length == 0 {
+            return Ok(None);
+        }
+        let ended = name.last() == Some(&separator);
+        if ended {
+            name.pop();
+        } else if length as u64 > LONGEST_NAME {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "a name is longer than 4096 bytes; is it separated by NUL bytes? Then add -0",
+            ));
+        }
+        if !name.is_empty() {
+            return Ok(Some(OsString::from_vec(name)));
+        }
+    }
+}
+
+/// Takes `.` and `..` out of an absolute path by its text alone.
+fn tidy(path: &Path) -> PathBuf {
+    let mut tidied = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                tidied.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => tidied.push(part),
+        }
+    }
+    tidied
+}
