@@ -10,9 +10,15 @@
 pub mod cli;
 pub mod exit;
 pub mod filter;
+pub mod plan;
+pub mod source;
 pub mod units;
 
 pub mod ledger;
+mod death;
+mod link;
+mod signal;
+mod sys;
 pub mod pool;
 pub mod publish;
 pub mod recorder;
