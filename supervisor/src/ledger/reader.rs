@@ -30,7 +30,8 @@ pub struct Lookup {
 pub struct Reader {
     connection: Connection,
     path: PathBuf,
-    root: Vec<u8>,
+    /// Whose rows are meant; `None` for all there are.
+    root: Option<Vec<u8>>,
 }
 
 impl Reader {
@@ -39,7 +40,16 @@ impl Reader {
         Ok(Self {
             connection: schema::open_for_reading(path)?,
             path: path.to_path_buf(),
-            root: root_key(path, output),
+            root: Some(root_key(path, output)),
+        })
+    }
+
+    /// Opens an existing ledger for a report over every output folder in it.
+    pub fn open_whole(path: &Path) -> Result<Self, LedgerError> {
+        Ok(Self {
+            connection: schema::open_for_reading(path)?,
+            path: path.to_path_buf(),
+            root: None,
         })
     }
 
@@ -95,7 +105,7 @@ impl Reader {
             .optional()
     }
 
-    /// The latest `count` runs into this output folder, latest first.
+    /// The latest `count` runs, latest first.
     pub fn runs(&self, count: u32) -> Result<Vec<Run>, LedgerError> {
         self.runs_in_sql(count)
             .map_err(|source| LedgerError::of("read", &self.path, source))
@@ -106,7 +116,7 @@ impl Reader {
             .prepare_cached(
                 "SELECT id, build, command, output, settings, limits, workers, started, ended, wall_ms, end, discovered,
                     ignored, unchanged, failed_before FROM runs
-                 WHERE ?1 = x'' OR output = ?1 ORDER BY id DESC LIMIT ?2",
+                 WHERE ?1 IS NULL OR ?1 = x'' OR output = ?1 ORDER BY id DESC LIMIT ?2",
             )?
             .query_map(params![self.root, count], run)?
             .collect()
@@ -128,7 +138,7 @@ impl Reader {
         take: &mut dyn FnMut(Entry),
     ) -> rusqlite::Result<()> {
         let mut select = self.connection.prepare_cached(&format!(
-            "SELECT {} FROM files WHERE root = ?1 AND (?2 IS NULL OR run = ?2) ORDER BY path",
+            "SELECT {} FROM files WHERE (?1 IS NULL OR root = ?1) AND (?2 IS NULL OR run = ?2) ORDER BY root, path",
             row::ENTRY_COLUMNS
         ))?;
         let mut rows = select.query(params![self.root, run])?;

@@ -9,6 +9,11 @@ mod error;
 mod request;
 mod thread;
 
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+pub(crate) use samples::sample_record;
+
 pub use error::RecorderError;
 pub use request::{Publish, Recorded, Request};
 

@@ -1,5 +1,22 @@
-//! What a run has to say: sums, texts for people, lines for programs. Only [`terminal`] prints.
+//! What a run has to say: sums, texts for people, lines for programs.
+//!
+//! [`tally`] adds up, [`human`], [`json`], [`csv`] and [`metrics`] turn sums and entries into text without printing it,
+//! [`past`] asks the ledger, and [`terminal`] is the one place that prints.
 
+mod bars;
+pub mod csv;
+mod facts;
+pub mod human;
+pub mod json;
+pub mod metrics;
+pub mod past;
 mod tally;
+mod terminal;
+mod text;
 
-pub use tally::Tally;
+#[cfg(test)]
+mod samples;
+
+pub use facts::{Facts, Header};
+pub use tally::{Failures, Tally};
+pub use terminal::{OutputError, Terminal};

@@ -137,3 +137,31 @@ impl Tally {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+
+    #[test]
+    fn every_entry_is_counted_once() {
+        let tally = samples::tally();
+        assert_eq!(tally.ended(), 6);
+        assert_eq!(
+            (tally.saved, tally.kept_in_all(), tally.skipped()),
+            (1, 1, 1)
+        );
+        assert_eq!((tally.failed_in_all(), tally.interrupted), (2, 1));
+        assert_eq!((tally.bytes_in, tally.bytes_out), (4_600_000, 399_000));
+    }
+
+    #[test]
+    fn names_of_failures_are_bounded() {
+        let mut tally = Tally::default();
+        for number in 0..1000 {
+            tally.add(&samples::failed(&format!("{number}.jpg")));
+        }
+        let failures = &tally.failed[&FailureKind::Corrupt];
+        assert_eq!((failures.count, failures.first.len()), (1000, NAMES));
+    }
+}

@@ -1,0 +1,122 @@
+//! The live display on a terminal: a line per worker and a bar for all of it. Draws on standard error through indicatif,
+//! a few times a second however often it is told something.
+
+use super::tally::Tally;
+use super::text::{grouped, name};
+use crate::units::show_size;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// Redraws per second.
+const HERTZ: u8 = 8;
+
+/// The display.
+#[derive(Debug)]
+pub(super) struct Bars {
+    all: MultiProgress,
+    total: ProgressBar,
+    seats: BTreeMap<u16, ProgressBar>,
+}
+
+impl Bars {
+    pub(super) fn new() -> Self {
+        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(HERTZ));
+        let total = all.add(ProgressBar::new(0).with_style(total_style(false)));
+        total.enable_steady_tick(Duration::from_secs(1));
+        Self {
+            all,
+            total,
+            seats: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn found(&mut self, count: u64, walk_done: bool) {
+        self.total.set_length(count);
+        if walk_done {
+            self.total.set_style(total_style(true));
+        }
+    }
+
+    pub(super) fn started(&mut self, seat: u16, source: &Path) {
+        let bar = self.seat(seat);
+        bar.reset_elapsed();
+        bar.set_message(name(source));
+    }
+
+    pub(super) fn idle(&mut self, seat: u16) {
+        self.seat(seat).set_message("waiting");
+    }
+
+    pub(super) fn ended(&mut self, tally: &Tally) {
+        self.total.set_position(tally.ended());
+        let failed = tally.failed_in_all();
+        let failures = if failed > 0 {
+            format!(", {} failed", grouped(failed))
+        } else {
+            String::new()
+        };
+        self.total.set_message(format!(
+            "{} -> {}{failures}",
+            show_size(tally.bytes_in),
+            show_size(tally.bytes_out)
+        ));
+    }
+
+    /// Lets `print` write to the terminal without tearing the display.
+    pub(super) fn aside(&mut self, print: impl FnOnce()) {
+        self.all.suspend(print);
+    }
+
+    /// Takes the display away.
+    pub(super) fn clear(&mut self) {
+        for bar in self.seats.values() {
+            bar.finish_and_clear();
+        }
+        self.total.finish_and_clear();
+    }
+
+    fn seat(&mut self, seat: u16) -> &ProgressBar {
+        self.seats.entry(seat).or_insert_with(|| {
+            let bar = ProgressBar::new_spinner().with_style(seat_style());
+            bar.set_prefix(format!("{seat:>3}"));
+            let bar = self.all.insert_before(&self.total, bar);
+            bar.enable_steady_tick(Duration::from_secs(1));
+            bar
+        })
+    }
+}
+
+fn seat_style() -> ProgressStyle {
+    style("{prefix} {elapsed:>4} {wide_msg}")
+}
+
+fn total_style(walk_done: bool) -> ProgressStyle {
+    if walk_done {
+        style("[{bar:24}] {human_pos} of {human_len}, {msg}, {per_sec}, {eta} left")
+            .progress_chars("=> ")
+    } else {
+        style("{human_pos} of {human_len}+ (still looking), {msg}, {per_sec}")
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_templates_are_valid() {
+        for template in [
+            "{prefix} {elapsed:>4} {wide_msg}",
+            "[{bar:24}] {human_pos} of {human_len}, {msg}, {per_sec}, {eta} left",
+            "{human_pos} of {human_len}+ (still looking), {msg}, {per_sec}",
+        ] {
+            assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
+        }
+    }
+}

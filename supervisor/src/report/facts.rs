@@ -1,0 +1,85 @@
+//! What a run knows about itself besides its sums. Plain data.
+
+use crate::ledger::HowEnded;
+use pressroom_shared::BUILD_ID;
+use std::path::PathBuf;
+
+/// What is known before the first image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// What is read, as the user named it.
+    pub inputs: Vec<PathBuf>,
+    /// Output folder; `None` in place.
+    pub output: Option<PathBuf>,
+    /// What was asked for, e.g. "each image at most 300 KB".
+    pub goal: String,
+    /// Workers.
+    pub workers: u32,
+    /// Why so many, e.g. "2 physical cores".
+    pub workers_why: String,
+    /// The memory cap and what enforces it, e.g. "512 MiB per worker (process limit; page cache not counted)".
+    pub cap: String,
+    /// What confines a worker, e.g. "Landlock and system-call filter".
+    pub sandbox: String,
+}
+
+/// What is known after the last image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// Version that ran.
+    pub build: String,
+    /// Output folder (in place: input root).
+    pub output: PathBuf,
+    /// Workers the run was started with.
+    pub workers: u32,
+    /// Wall time in milliseconds.
+    pub wall_ms: u64,
+    /// Why the run ended; `None` where it goes on still or was killed.
+    pub how: Option<HowEnded>,
+    /// Inputs found.
+    pub discovered: u64,
+    /// Files passed over.
+    pub ignored: u64,
+    /// Milliseconds since 1970 at which the run started.
+    pub started: u64,
+    /// Milliseconds since 1970 at which it ended.
+    pub ended: Option<u64>,
+}
+
+impl Facts {
+    /// The facts of this process's own run.
+    pub fn of_this_build(
+        output: PathBuf,
+        workers: u32,
+        started: u64,
+        end: &crate::ledger::RunEnd,
+    ) -> Self {
+        Self {
+            build: BUILD_ID.to_owned(),
+            output,
+            workers,
+            wall_ms: end.wall_ms,
+            how: Some(end.how),
+            discovered: end.discovered,
+            ignored: end.ignored,
+            started,
+            ended: Some(end.ended),
+        }
+    }
+
+    /// The facts of a run in the ledger.
+    pub fn of_run(run: &crate::ledger::Run) -> Self {
+        let end = run.end;
+        Self {
+            build: run.build.clone(),
+            output: run.output.clone(),
+            workers: run.workers,
+            wall_ms: end.map_or(0, |end| end.wall_ms),
+            how: end.map(|end| end.how),
+            discovered: end.map_or(0, |end| end.discovered),
+            ignored: end.map_or(0, |end| end.ignored),
+            started: run.started,
+            ended: end.map(|end| end.ended),
+        }
+    }
+}

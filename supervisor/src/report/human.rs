@@ -1,0 +1,404 @@
+//! Texts for people: the head of a run, its line per file, its summary, the message that quiet runs leave. Pure.
+
+use super::facts::{Facts, Header};
+use super::tally::{Failures, Tally};
+use super::text::{clean, count, duration, grouped, name, rate, saving};
+use crate::ledger::{Entry, HowEnded, Verdict, words};
+use crate::units::{show_memory, show_size};
+use pressroom_shared::FailureKind;
+use std::fmt::Write;
+
+/// Failed files named per kind in a summary; the rest is counted.
+const NAMED: usize = 5;
+
+/// The head of a run.
+pub fn header(header: &Header) -> String {
+    let inputs: Vec<String> = header.inputs.iter().map(|path| name(path)).collect();
+    let place = header
+        .output
+        .as_ref()
+        .map_or("in place".to_owned(), |path| format!("-> {}", name(path)));
+    format!(
+        "{} {place}: {}\n  {}: {}\n  memory: {}; sandbox: {}\n",
+        inputs.join(", "),
+        header.goal,
+        count(header.workers.into(), "worker"),
+        header.workers_why,
+        header.cap,
+        header.sandbox,
+    )
+}
+
+/// One file in one line, for `-v`.
+pub fn line(entry: &Entry) -> String {
+    let path = name(&entry.source);
+    let mut line = match entry.verdict {
+        Verdict::Saved => saved_line(&path, entry),
+        Verdict::Kept => format!(
+            "kept     {path}: {}",
+            with_message(words::kept_title(&entry.reason), &entry.message)
+        ),
+        Verdict::Skipped => format!("skipped  {path}: {}", skip_title(&entry.reason)),
+        Verdict::Failed => format!(
+            "FAILED   {path}: {}",
+            with_message(failure_title(entry), &entry.message)
+        ),
+        Verdict::Interrupted => format!("left     {path}: the run ended first"),
+    };
+    if entry.deaths > 0 {
+        let _ = write!(
+            line,
+            " [{} died on it]",
+            count(entry.deaths.into(), "worker")
+        );
+    }
+    for warning in &entry.warnings {
+        let _ = write!(line, " [{}]", clean(warning));
+    }
+    line
+}
+
+fn saved_line(path: &str, entry: &Entry) -> String {
+    let after = entry.bytes_out.unwrap_or(0);
+    format!(
+        "saved    {path}: {} -> {}, {}{}, {}",
+        show_size(entry.bytes_in),
+        show_size(after),
+        saving(entry.bytes_in, after),
+        entry
+            .quality
+            .map_or(String::new(), |quality| format!(", quality {quality}")),
+        duration(entry.wall_us / 1000),
+    )
+}
+
+fn with_message(title: &str, message: &str) -> String {
+    if message.is_empty() {
+        title.to_owned()
+    } else {
+        format!("{title}: {}", clean(message))
+    }
+}
+
+fn failure_title(entry: &Entry) -> &'static str {
+    entry.failure().map_or("failed", words::failure_title)
+}
+
+fn skip_title(reason: &str) -> &'static str {
+    match reason {
+        "unchanged" => "done by an earlier run and unchanged since",
+        "failed_before" => {
+            "failed in an earlier run and unchanged since; --retry-failed tries it again"
+        }
+        _ => "the output exists and is not ours; --overwrite allows to replace it",
+    }
+}
+
+/// The summary of a run.
+pub fn summary(tally: &Tally, facts: &Facts) -> String {
+    let mut text = headline(tally, facts);
+    if tally.bytes_in > 0 {
+        let _ = writeln!(
+            text,
+            "  {} -> {}, {}",
+            show_size(tally.bytes_in),
+            show_size(tally.bytes_out),
+            saving(tally.bytes_in, tally.bytes_out)
+        );
+    }
+    text.push_str(&kept(tally));
+    text.push_str(&skipped(tally));
+    text.push_str(&failures(&tally.failed));
+    text.push_str(&remarks(tally, facts));
+    text
+}
+
+fn headline(tally: &Tally, facts: &Facts) -> String {
+    let found = if facts.how == Some(HowEnded::Finished) {
+        ""
+    } else {
+        " found so far"
+    };
+    let images = count(facts.discovered.max(tally.ended()), "image");
+    let did = match tally.done() {
+        0 if tally.ended() == 0 => "nothing to do".to_owned(),
+        0 => "nothing to do again".to_owned(),
+        done => format!(
+            "{} saved, {} kept, {} failed; {} images/s",
+            grouped(tally.saved),
+            grouped(tally.kept_in_all()),
+            grouped(tally.failed_in_all()),
+            rate(done, facts.wall_ms)
+        ),
+    };
+    format!(
+        "{images}{found} in {} with {}: {did}\n",
+        duration(facts.wall_ms),
+        count(facts.workers.into(), "worker")
+    )
+}
+
+fn kept(tally: &Tally) -> String {
+    let mut text = String::new();
+    for (reason, number) in &tally.kept {
+        let _ = writeln!(
+            text,
+            "  kept as they were: {} ({})",
+            grouped(*number),
+            words::kept_title(reason)
+        );
+    }
+    text
+}
+
+fn skipped(tally: &Tally) -> String {
+    let mut text = String::new();
+    for (number, what) in [
+        (tally.unchanged, "done by an earlier run, unchanged since"),
+        (
+            tally.failed_before,
+            "failed in an earlier run, unchanged since; --retry-failed tries them again",
+        ),
+        (
+            tally.exists,
+            "left alone, because an output that is not ours has their name; see --overwrite",
+        ),
+        (
+            tally.interrupted,
+            "not begun or not ended; run the same command again to do them",
+        ),
+    ] {
+        if number > 0 {
+            let _ = writeln!(text, "  {}: {what}", grouped(number));
+        }
+    }
+    text
+}
+
+fn failures(failed: &std::collections::BTreeMap<FailureKind, Failures>) -> String {
+    let mut text = String::new();
+    for (kind, failures) in failed {
+        let _ = writeln!(
+            text,
+            "  FAILED, {}: {}",
+            words::failure_title(*kind),
+            grouped(failures.count)
+        );
+        for (path, message) in failures.first.iter().take(NAMED) {
+            let _ = writeln!(text, "    {}", with_message(&name(path), message));
+        }
+        let more = failures
+            .count
+            .saturating_sub(NAMED.min(failures.first.len()) as u64);
+        if more > 0 {
+            let _ = writeln!(
+                text,
+                "    and {} more; `pressroom report --failed` names them",
+                grouped(more)
+            );
+        }
+    }
+    text
+}
+
+fn remarks(tally: &Tally, facts: &Facts) -> String {
+    let mut text = String::new();
+    if tally.warned > 0 {
+        let _ = writeln!(
+            text,
+            "  {} with a warning; `pressroom report` shows them",
+            count(tally.warned, "file")
+        );
+    }
+    if tally.deaths > 0 {
+        let _ = writeln!(
+            text,
+            "  workers that died and were replaced: {}",
+            grouped(tally.deaths)
+        );
+    }
+    if tally.peak_rss > 0 {
+        let _ = writeln!(
+            text,
+            "  peak memory of a worker: {}",
+            show_memory(tally.peak_rss)
+        );
+    }
+    if let Some(line) = how_ended(facts.how) {
+        let _ = writeln!(text, "  {line}");
+    }
+    text
+}
+
+fn how_ended(how: Option<HowEnded>) -> Option<&'static str> {
+    match how {
+        Some(HowEnded::Finished) => None,
+        Some(HowEnded::TimeUp) => {
+            Some("stopped because --run-for was over; the next run goes on from here")
+        }
+        Some(HowEnded::TooManyFailures) => {
+            Some("stopped because --max-fail was reached; look at the failures, then run again")
+        }
+        Some(HowEnded::Signal) => {
+            Some("stopped by a signal; run the same command again to go on from here")
+        }
+        Some(HowEnded::DiskFull) => {
+            Some("stopped because the disk is full; free some space, then run again")
+        }
+        Some(HowEnded::Broken) => {
+            Some("stopped because the tool could not go on; the message above says why")
+        }
+        None => Some("this run is still going on or was killed"),
+    }
+}
+
+/// What a quiet run says: nothing when all is well, otherwise one message of the size of a mail.
+pub fn mail(tally: &Tally, facts: &Facts) -> Option<String> {
+    let well = tally.failed.is_empty()
+        && tally.failed_before == 0
+        && tally.exists == 0
+        && facts.how == Some(HowEnded::Finished);
+    if well {
+        return None;
+    }
+    Some(format!(
+        "pressroom: {} of {} into {} failed\n{}",
+        grouped(tally.failed_in_all() + tally.failed_before),
+        count(facts.discovered.max(tally.ended()), "image"),
+        name(&facts.output),
+        summary(tally, facts)
+    ))
+}
+
+/// A progress line without a terminal's help.
+pub fn progress(tally: &Tally, found: u64, walk_done: bool, elapsed_ms: u64) -> String {
+    let open = if walk_done { "" } else { "+" };
+    format!(
+        "{} of {}{open} images, {} failed, {} -> {}, {} images/s",
+        grouped(tally.ended()),
+        grouped(found),
+        grouped(tally.failed_in_all()),
+        show_size(tally.bytes_in),
+        show_size(tally.bytes_out),
+        rate(tally.done(), elapsed_ms),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn the_head_says_what_how_many_why_and_under_what() {
+        let text = header(&Header {
+            inputs: vec![PathBuf::from("photos")],
+            output: Some(PathBuf::from("out")),
+            goal: "each image at most 300 KB".to_owned(),
+            workers: 2,
+            workers_why: "2 physical cores".to_owned(),
+            cap: "512 MiB per worker (process limit; page cache not counted)".to_owned(),
+            sandbox: "Landlock and system-call filter".to_owned(),
+        });
+        insta::assert_snapshot!(text, @r"
+        photos -> out: each image at most 300 KB
+          2 workers: 2 physical cores
+          memory: 512 MiB per worker (process limit; page cache not counted); sandbox: Landlock and system-call filter
+        ");
+    }
+
+    #[test]
+    fn a_file_is_one_line() {
+        let mut text = String::new();
+        for entry in [
+            samples::saved(),
+            samples::kept(),
+            samples::failed("b/new\nline.jpg"),
+        ] {
+            text += &line(&entry);
+            text.push('\n');
+        }
+        insta::assert_snapshot!(text, @r"
+        saved    /in/a/one.jpg: 4.5 MB -> 299 KB, 93.3 % smaller, quality 61, 0.04 s
+        kept     /in/a/small.jpg: already within the size asked for [the name says another format; the content is PNG]
+        FAILED   /in/b/new\nline.jpg: damaged or cut off: the data ends after 12 of 40 rows [1 worker died on it]
+        ");
+    }
+
+    #[test]
+    fn the_summary_is_read_in_one_look() {
+        insta::assert_snapshot!(summary(&samples::tally(), &samples::facts()), @r"
+        6 images in 1.2 s with 2 workers: 1 saved, 1 kept, 2 failed; 3.3 images/s
+          4.6 MB -> 399 KB, 91.3 % smaller
+          kept as they were: 1 (already within the size asked for)
+          1: done by an earlier run, unchanged since
+          1: not begun or not ended; run the same command again to do them
+          FAILED, damaged or cut off: 2
+            /in/b/cut.jpg: the data ends after 12 of 40 rows
+            /in/b/new\nline.jpg: the data ends after 12 of 40 rows
+          1 file with a warning; `pressroom report` shows them
+          workers that died and were replaced: 2
+          peak memory of a worker: 14 MiB
+        ");
+    }
+
+    #[test]
+    fn a_run_with_nothing_to_do_says_so() {
+        let mut tally = Tally::default();
+        for _ in 0..20 {
+            tally.add(&samples::entry("a.jpg", Verdict::Skipped, "unchanged"));
+        }
+        let facts = Facts {
+            discovered: 20,
+            wall_ms: 40,
+            ..samples::facts()
+        };
+        insta::assert_snapshot!(summary(&tally, &facts), @r"
+        20 images in 0.04 s with 2 workers: nothing to do again
+          20: done by an earlier run, unchanged since
+        ");
+        assert_eq!(mail(&tally, &facts), None);
+    }
+
+    #[test]
+    fn many_failures_stay_readable() {
+        let mut tally = Tally::default();
+        for number in 0..17 {
+            tally.add(&samples::failed(&format!("{number:02}.jpg")));
+        }
+        let text = mail(
+            &tally,
+            &Facts {
+                discovered: 17,
+                ..samples::facts()
+            },
+        )
+        .unwrap();
+        insta::assert_snapshot!(text, @r"
+        pressroom: 17 of 17 images into /out failed
+        17 images in 1.2 s with 2 workers: 0 saved, 0 kept, 17 failed; 14.1 images/s
+          FAILED, damaged or cut off: 17
+            /in/00.jpg: the data ends after 12 of 40 rows
+            /in/01.jpg: the data ends after 12 of 40 rows
+            /in/02.jpg: the data ends after 12 of 40 rows
+            /in/03.jpg: the data ends after 12 of 40 rows
+            /in/04.jpg: the data ends after 12 of 40 rows
+            and 12 more; `pressroom report --failed` names them
+          workers that died and were replaced: 17
+        ");
+    }
+
+    #[test]
+    fn an_early_end_says_why_and_how_to_go_on() {
+        let facts = Facts {
+            how: Some(HowEnded::TimeUp),
+            ..samples::facts()
+        };
+        let text = mail(&Tally::default(), &facts).unwrap();
+        assert!(
+            text.contains("--run-for was over; the next run goes on from here"),
+            "{text}"
+        );
+    }
+}

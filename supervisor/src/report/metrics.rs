@@ -1,0 +1,173 @@
+//! Metrics as a Prometheus text file, for node_exporter's textfile collector. Pure, except for [`write`], which replaces
+//! the file in one step so that a scrape never sees half of it.
+
+use super::facts::Facts;
+use super::tally::Tally;
+use crate::ledger::{HowEnded, words};
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+/// All metrics of a run.
+pub fn text(tally: &Tally, facts: &Facts) -> String {
+    let mut text = String::new();
+    let images = [
+        ("saved", tally.saved),
+        ("kept", tally.kept_in_all()),
+        ("skipped", tally.skipped()),
+        ("failed", tally.failed_in_all()),
+        ("failed_before", tally.failed_before),
+        ("interrupted", tally.interrupted),
+    ];
+    family(
+        &mut text,
+        "images",
+        "Images of the last run by outcome; skipped includes failed_before.",
+        "outcome",
+        &images,
+    );
+    let failures: Vec<(&str, u64)> = words::FAILURES
+        .into_iter()
+        .map(|kind| {
+            (
+                words::failure(kind),
+                tally.failed.get(&kind).map_or(0, |failures| failures.count),
+            )
+        })
+        .collect();
+    family(
+        &mut text,
+        "failures",
+        "Failed images of the last run by kind.",
+        "kind",
+        &failures,
+    );
+    let bytes = [("before", tally.bytes_in), ("after", tally.bytes_out)];
+    family(
+        &mut text,
+        "bytes",
+        "Bytes of the images the last run did, before and after.",
+        "when",
+        &bytes,
+    );
+    let complete = u64::from(facts.how == Some(HowEnded::Finished));
+    for (name, help, value) in [
+        (
+            "complete",
+            "1 if the last run came to its end by itself.",
+            complete,
+        ),
+        ("workers", "Workers of the last run.", facts.workers.into()),
+        (
+            "worker_deaths",
+            "Workers that died in the last run.",
+            tally.deaths,
+        ),
+        (
+            "worker_peak_bytes",
+            "Highest peak memory of a worker in the last run.",
+            tally.peak_rss,
+        ),
+        (
+            "warnings",
+            "Images of the last run that carry a warning.",
+            tally.warned,
+        ),
+    ] {
+        single(&mut text, name, help, &value.to_string());
+    }
+    single(
+        &mut text,
+        "wall_seconds",
+        "Wall time of the last run.",
+        &seconds(facts.wall_ms),
+    );
+    single(
+        &mut text,
+        "cpu_seconds",
+        "CPU time of workers in the last run.",
+        &seconds(tally.cpu_us / 1000),
+    );
+    let ended = facts.ended.unwrap_or(0);
+    single(
+        &mut text,
+        "end_time_seconds",
+        "When the last run ended, since 1970.",
+        &seconds(ended),
+    );
+    text
+}
+
+fn family(text: &mut String, name: &str, help: &str, label: &str, values: &[(&str, u64)]) {
+    let _ = writeln!(
+        text,
+        "# HELP pressroom_{name} {help}\n# TYPE pressroom_{name} gauge"
+    );
+    for (value, number) in values {
+        let _ = writeln!(text, "pressroom_{name}{{{label}=\"{value}\"}} {number}");
+    }
+}
+
+fn single(text: &mut String, name: &str, help: &str, value: &str) {
+    let _ = writeln!(
+        text,
+        "# HELP pressroom_{name} {help}\n# TYPE pressroom_{name} gauge\npressroom_{name} {value}"
+    );
+}
+
+fn seconds(ms: u64) -> String {
+    format!("{}.{:03}", ms / 1000, ms % 1000)
+}
+
+/// Replaces the file at `path` in one step.
+pub fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    // The collector reads only names that end in .prom.
+    name.push(format!(".{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let written = std::fs::File::create(&temporary)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|()| std::fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+
+    #[test]
+    fn every_metric_is_declared_once() {
+        let text = text(&samples::tally(), &samples::facts());
+        assert!(
+            text.contains("pressroom_failures{kind=\"corrupt\"} 2\n"),
+            "{text}"
+        );
+        assert!(text.contains("pressroom_wall_seconds 1.200\n"), "{text}");
+        let mut declared: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("# TYPE "))
+            .collect();
+        let count = declared.len();
+        declared.dedup();
+        assert_eq!(declared.len(), count);
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let (_, value) = line.rsplit_once(' ').unwrap();
+            assert!(value.parse::<f64>().is_ok(), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_file_is_replaced_and_nothing_is_left_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pressroom.prom");
+        write(&path, "old").unwrap();
+        write(&path, "new").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(write(Path::new("/nowhere/x.prom"), "new").is_err());
+    }
+}

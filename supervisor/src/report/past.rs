@@ -1,0 +1,249 @@
+//! `pressroom report`: what earlier runs did, from any number of ledgers.
+
+use super::facts::Facts;
+use super::tally::Tally;
+use super::text::{count, duration, moment, name, saving};
+use super::{human, json};
+use crate::ledger::{Entry, LedgerError, Reader, Run, Verdict, default_path};
+use crate::units::{show_memory, show_size};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Files named as slowest and as hungriest.
+const TOP: usize = 5;
+
+/// What is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// Output folders or ledger files.
+    pub places: Vec<PathBuf>,
+    /// Only failed files.
+    pub failed: bool,
+    /// One JSON object per file.
+    pub json: bool,
+    /// Only runs that started at or after this moment (milliseconds since 1970); otherwise the last run.
+    pub since: Option<u64>,
+}
+
+/// A report cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// There is no ledger.
+    #[error(
+        "there is no ledger at {}; name the output folder of an earlier run, or the file given with --state",
+        path.display()
+    )]
+    NoLedger {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The ledger has no run.
+    #[error("the ledger {} has no run that matches", path.display())]
+    NoRun {
+        /// The ledger.
+        path: PathBuf,
+    },
+    /// The ledger cannot be read.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+/// Answers, piece by piece, through `say`: a report over many files never stands in memory as a whole.
+pub fn answer(question: &Question, say: &mut dyn FnMut(&str)) -> Result<(), ReportError> {
+    let here = [PathBuf::from(".")];
+    let places = if question.places.is_empty() {
+        &here[..]
+    } else {
+        &question.places
+    };
+    for place in places {
+        let path = ledger_at(place)?;
+        let reader = Reader::open_whole(&path)?;
+        let runs = chosen(&reader, question.since)?;
+        if runs.is_empty() {
+            return Err(ReportError::NoRun { path });
+        }
+        match (question.json, question.failed) {
+            (true, failed) => as_json(&reader, &runs, failed, say)?,
+            (false, true) => failed_list(&reader, &runs, say)?,
+            (false, false) => as_text(&reader, &runs, &path, say)?,
+        }
+    }
+    Ok(())
+}
+
+/// The ledger of an output folder, or the file itself.
+pub fn ledger_at(place: &Path) -> Result<PathBuf, ReportError> {
+    let path = if place.is_dir() {
+        default_path(place)
+    } else {
+        place.to_path_buf()
+    };
+    if path.is_file() {
+        return Ok(path);
+    }
+    Err(ReportError::NoLedger { path })
+}
+
+/// Runs that are asked about, latest first.
+fn chosen(reader: &Reader, since: Option<u64>) -> Result<Vec<Run>, ReportError> {
+    let Some(since) = since else {
+        return Ok(reader.runs(1)?);
+    };
+    let mut runs = reader.runs(u32::MAX)?;
+    runs.retain(|run| run.started >= since);
+    Ok(runs)
+}
+
+/// Hands over each file of the runs, by run and then by path.
+fn each(reader: &Reader, runs: &[Run], take: &mut dyn FnMut(Entry)) -> Result<(), ReportError> {
+    for run in runs {
+        reader.entries(Some(run.id), take)?;
+    }
+    Ok(())
+}
+
+fn as_json(
+    reader: &Reader,
+    runs: &[Run],
+    failed: bool,
+    say: &mut dyn FnMut(&str),
+) -> Result<(), ReportError> {
+    for run in runs {
+        let mut tally = Tally::default();
+        reader.entries(Some(run.id), &mut |entry| {
+            tally.add(&entry);
+            if !failed || entry.verdict == Verdict::Failed {
+                say(&json::file(&entry));
+            }
+        })?;
+        say(&json::run(&settled(tally, run), &Facts::of_run(run)));
+    }
+    Ok(())
+}
+
+/// Rows of inputs that were skipped are those of an earlier run, so their number comes from the run's own row; and a
+/// failure that was not tried again is counted there and not as a new one.
+fn settled(mut tally: Tally, run: &Run) -> Tally {
+    tally.unchanged = run.unchanged;
+    tally.failed_before = run.failed_before;
+    tally
+}
+
+fn failed_list(
+    reader: &Reader,
+    runs: &[Run],
+    say: &mut dyn FnMut(&str),
+) -> Result<(), ReportError> {
+    let mut failed = 0u64;
+    each(reader, runs, &mut |entry| {
+        if entry.verdict == Verdict::Failed {
+            failed += 1;
+            say(&format!("{}\n", human::line(&entry)));
+        }
+    })?;
+    if failed == 0 {
+        say("nothing failed\n");
+    }
+    Ok(())
+}
+
+/// What stands out among the files of a run.
+#[derive(Default)]
+struct Standouts {
+    slowest: Vec<Entry>,
+    hungriest: Vec<Entry>,
+    warned: Vec<Entry>,
+}
+
+impl Standouts {
+    fn see(&mut self, entry: &Entry) {
+        if entry.wall_us > 0 {
+            keep_top(&mut self.slowest, entry, |entry| entry.wall_us);
+            keep_top(&mut self.hungriest, entry, |entry| entry.peak_rss);
+        }
+        if !entry.warnings.is_empty() && self.warned.len() < TOP {
+            self.warned.push(entry.clone());
+        }
+    }
+}
+
+fn keep_top(top: &mut Vec<Entry>, entry: &Entry, by: fn(&Entry) -> u64) {
+    let at = top.partition_point(|other| by(other) >= by(entry));
+    if at < TOP {
+        top.insert(at, entry.clone());
+        top.truncate(TOP);
+    }
+}
+
+fn as_text(
+    reader: &Reader,
+    runs: &[Run],
+    path: &Path,
+    say: &mut dyn FnMut(&str),
+) -> Result<(), ReportError> {
+    for run in runs {
+        let mut tally = Tally::default();
+        let mut standouts = Standouts::default();
+        reader.entries(Some(run.id), &mut |entry| {
+            standouts.see(&entry);
+            tally.add(&entry);
+        })?;
+        say(&head(run));
+        say(&human::summary(&settled(tally, run), &Facts::of_run(run)));
+        say(&shown(&standouts));
+    }
+    let mut all = Tally::default();
+    reader.entries(None, &mut |entry| all.add(&entry))?;
+    say(&overall(&all, path));
+    Ok(())
+}
+
+fn head(run: &Run) -> String {
+    format!(
+        "run {} on {}, {}\n  {}\n",
+        run.id,
+        moment(run.started),
+        run.build,
+        super::text::clean(&run.command)
+    )
+}
+
+fn shown(standouts: &Standouts) -> String {
+    let mut text = String::new();
+    list(&mut text, "slowest", &standouts.slowest, |entry| {
+        duration(entry.wall_us / 1000)
+    });
+    list(
+        &mut text,
+        "workers at their biggest",
+        &standouts.hungriest,
+        |entry| show_memory(entry.peak_rss),
+    );
+    list(&mut text, "warnings", &standouts.warned, |entry| {
+        super::text::clean(&entry.warnings.join("; "))
+    });
+    text
+}
+
+fn list(text: &mut String, title: &str, entries: &[Entry], figure: impl Fn(&Entry) -> String) {
+    if entries.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "  {title}:");
+    for entry in entries {
+        let _ = writeln!(text, "    {}  {}", figure(entry), name(&entry.target));
+    }
+}
+
+fn overall(all: &Tally, path: &Path) -> String {
+    format!(
+        "in all, over every run in {}: {}, {} failing; {} -> {}, {}\n",
+        name(path),
+        count(all.ended(), "image"),
+        all.failed_in_all(),
+        show_size(all.bytes_in),
+        show_size(all.bytes_out),
+        saving(all.bytes_in, all.bytes_out)
+    )
+}

@@ -1,0 +1,341 @@
+//! The only place that prints: standard output, standard error, the files of `--json` and `--csv`, and the live display.
+//!
+//! Nothing here may stop the work. A closed pipe, a full disk or a terminal that went away loses text, never an image:
+//! the stream is given up and said to be incomplete at the end, and the ledger still has everything.
+
+use super::bars::Bars;
+use super::facts::{Facts, Header};
+use super::tally::Tally;
+use super::{csv, human, json};
+use crate::cli::config::{OutputConfig, Progress, Sink};
+use crate::ledger::Entry;
+use crate::task::Record;
+use std::fs::File;
+use std::io::{self, IsTerminal, LineWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Time between two progress lines where there are no bars.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+
+/// A file for records could not be made.
+#[derive(Debug, thiserror::Error)]
+#[error("could not create {}: {source}; check the folder and who may write there", path.display())]
+pub struct OutputError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// Everything that is said.
+#[derive(Debug)]
+pub struct Terminal {
+    quiet: bool,
+    verbosity: u8,
+    text: Stream,
+    errors: Stream,
+    json: Option<Stream>,
+    csv: Option<Stream>,
+    display: Display,
+    tally: Tally,
+    found: u64,
+    walk_done: bool,
+    begun: Instant,
+}
+
+#[derive(Debug)]
+enum Display {
+    Bars(Bars),
+    Lines { last: Instant },
+    Off,
+}
+
+impl Terminal {
+    /// Opens what is to be written to.
+    ///
+    /// # Errors
+    /// A file of `--json` or `--csv` cannot be made.
+    pub fn new(output: &OutputConfig) -> Result<Self, OutputError> {
+        let json = match &output.json {
+            None => None,
+            Some(Sink::Stdout) => Some(Stream::stdout()),
+            Some(Sink::File(path)) => Some(Stream::file(path)?),
+        };
+        let mut csv = output.csv.as_deref().map(Stream::file).transpose()?;
+        if let Some(csv) = &mut csv {
+            csv.write(csv::HEAD);
+        }
+        let records_on_stdout = output.json == Some(Sink::Stdout);
+        Ok(Self {
+            quiet: output.quiet,
+            verbosity: output.verbosity,
+            text: if records_on_stdout {
+                Stream::stderr()
+            } else {
+                Stream::stdout()
+            },
+            errors: Stream::stderr(),
+            json,
+            csv,
+            display: Display::of(output),
+            tally: Tally::default(),
+            found: 0,
+            walk_done: false,
+            begun: Instant::now(),
+        })
+    }
+
+    /// Says what the run is about to do.
+    pub fn header(&mut self, header: &Header) {
+        if !self.quiet {
+            self.text.write(&human::header(header));
+        }
+    }
+
+    /// Says something that is worth it even in a quiet run.
+    pub fn note(&mut self, text: &str) {
+        let line = format!("pressroom: {text}\n");
+        let errors = &mut self.errors;
+        self.display.aside(|| errors.write(&line));
+    }
+
+    /// Inputs found so far, and whether that is all.
+    pub fn found(&mut self, count: u64, walk_done: bool) {
+        self.found = count;
+        self.walk_done = walk_done;
+        if let Display::Bars(bars) = &mut self.display {
+            bars.found(count, walk_done);
+        }
+    }
+
+    /// A worker began a file.
+    pub fn started(&mut self, seat: u16, source: &Path) {
+        if let Display::Bars(bars) = &mut self.display {
+            bars.started(seat, source);
+        }
+    }
+
+    /// A worker has nothing to do or is gone.
+    pub fn idle(&mut self, seat: u16) {
+        if let Display::Bars(bars) = &mut self.display {
+            bars.idle(seat);
+        }
+    }
+
+    /// An input has its ending.
+    pub fn record(&mut self, record: &Record) {
+        let entry = Entry::of(record);
+        self.tally.add(&entry);
+        if let Some(json) = &mut self.json {
+            json.write(&json::file(&entry));
+        }
+        if let Some(csv) = &mut self.csv {
+            csv.write(&csv::file(&entry));
+        }
+        if self.verbosity > 0 && !self.quiet {
+            let line = human::line(&entry) + "\n";
+            let text = &mut self.text;
+            self.display.aside(|| text.write(&line));
+        }
+        self.progress();
+    }
+
+    fn progress(&mut self) {
+        let elapsed = self.begun.elapsed();
+        match &mut self.display {
+            Display::Bars(bars) => bars.ended(&self.tally),
+            Display::Lines { last } if last.elapsed() >= BETWEEN_LINES => {
+                *last = Instant::now();
+                let ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+                let line = human::progress(&self.tally, self.found, self.walk_done, ms);
+                self.errors.write(&(line + "\n"));
+            }
+            Display::Lines { .. } | Display::Off => {}
+        }
+    }
+
+    /// The sums so far.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Says what the run did. Returns whether everything that was asked to be written was written.
+    pub fn finish(&mut self, facts: &Facts) -> bool {
+        self.display.clear();
+        if let Some(json) = &mut self.json {
+            json.write(&json::run(&self.tally, facts));
+        }
+        if self.quiet {
+            if let Some(mail) = human::mail(&self.tally, facts) {
+                self.errors.write(&mail);
+            }
+        } else {
+            self.text.write(&human::summary(&self.tally, facts));
+        }
+        self.say_what_was_lost()
+    }
+
+    /// Prints a text that was asked for, such as a report.
+    pub fn print(&mut self, text: &str) {
+        self.text.write(text);
+    }
+
+    fn say_what_was_lost(&mut self) -> bool {
+        let streams = [Some(&self.text), self.json.as_ref(), self.csv.as_ref()];
+        let lost: Vec<String> = streams
+            .into_iter()
+            .flatten()
+            .filter_map(Stream::loss)
+            .collect();
+        for loss in &lost {
+            self.errors.write(loss);
+        }
+        lost.is_empty()
+    }
+}
+
+impl Display {
+    fn of(output: &OutputConfig) -> Self {
+        let lines = || Self::Lines {
+            last: Instant::now(),
+        };
+        if output.quiet {
+            return Self::Off;
+        }
+        match output.progress {
+            Progress::Off => Self::Off,
+            Progress::Lines => lines(),
+            Progress::Bar if io::stderr().is_terminal() => Self::Bars(Bars::new()),
+            Progress::Bar => lines(),
+            Progress::Auto if io::stderr().is_terminal() => Self::Bars(Bars::new()),
+            Progress::Auto => Self::Off,
+        }
+    }
+
+    /// Prints while the bars stand aside.
+    fn aside(&mut self, print: impl FnOnce()) {
+        match self {
+            Self::Bars(bars) => bars.aside(print),
+            Self::Lines { .. } | Self::Off => print(),
+        }
+    }
+
+    fn clear(&mut self) {
+        if let Self::Bars(bars) = self {
+            bars.clear();
+        }
+        *self = Self::Off;
+    }
+}
+
+/// Something that is written to until it fails.
+struct Stream {
+    name: String,
+    writer: Box<dyn Write + Send>,
+    lost: Option<io::Error>,
+}
+
+impl Stream {
+    fn stdout() -> Self {
+        Self::new("standard output", Box::new(io::stdout()))
+    }
+
+    fn stderr() -> Self {
+        Self::new("standard error", Box::new(io::stderr()))
+    }
+
+    fn file(path: &Path) -> Result<Self, OutputError> {
+        let file = File::create(path).map_err(|source| OutputError {
+            path: path.to_path_buf(),
+            source,
+        })?;
+        Ok(Self::new(
+            &path.to_string_lossy(),
+            Box::new(LineWriter::new(file)),
+        ))
+    }
+
+    fn new(name: &str, writer: Box<dyn Write + Send>) -> Self {
+        Self {
+            name: name.to_owned(),
+            writer,
+            lost: None,
+        }
+    }
+
+    fn write(&mut self, text: &str) {
+        if self.lost.is_some() {
+            return;
+        }
+        let written = self
+            .writer
+            .write_all(text.as_bytes())
+            .and_then(|()| self.writer.flush());
+        self.lost = written.err();
+    }
+
+    fn loss(&self) -> Option<String> {
+        let error = self.lost.as_ref()?;
+        Some(format!(
+            "pressroom: {} is incomplete ({error}); `pressroom report` has everything\n",
+            self.name
+        ))
+    }
+}
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stream")
+            .field("name", &self.name)
+            .field("lost", &self.lost)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::HowEnded;
+
+    fn quiet_with_json(json: Sink) -> OutputConfig {
+        OutputConfig {
+            verbosity: 0,
+            quiet: true,
+            progress: Progress::Auto,
+            json: Some(json),
+            csv: None,
+            html: None,
+            metrics: None,
+            dry_run: false,
+        }
+    }
+
+    #[test]
+    fn a_full_disk_loses_text_and_says_so_and_goes_on() {
+        let mut terminal = Terminal::new(&quiet_with_json(Sink::File("/dev/full".into()))).unwrap();
+        for _ in 0..3 {
+            terminal.record(&crate::recorder::sample_record());
+        }
+        assert_eq!(terminal.tally().saved, 3);
+        let facts = super::super::samples::facts();
+        assert_eq!(facts.how, Some(HowEnded::Finished));
+        assert!(!terminal.finish(&facts));
+    }
+
+    #[test]
+    fn records_are_written_as_they_come() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.ndjson");
+        let mut terminal = Terminal::new(&quiet_with_json(Sink::File(path.clone()))).unwrap();
+        terminal.record(&crate::recorder::sample_record());
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
+        assert!(terminal.finish(&super::super::samples::facts()));
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_made_is_named() {
+        let error =
+            Terminal::new(&quiet_with_json(Sink::File("/nowhere/at/all".into()))).unwrap_err();
+        assert!(error.to_string().contains("/nowhere/at/all"), "{error}");
+    }
+}
