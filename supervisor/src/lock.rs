@@ -1,0 +1,339 @@
+//! One run at a time per output folder: a lock the kernel gives back when the process ends, whichever way it ends.
+//!
+//! The file names the holder, so that the second run can say who is at work. The file stays; only the lock counts.
+
+use crate::cli::config::LockMode;
+use crate::exit::Exit;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Name of the lock file in pressroom's own folder.
+const NAME: &str = "lock";
+
+/// More than a holder ever writes.
+const LONGEST: u64 = 1024;
+
+/// The right to work on an output folder. Given back when dropped.
+#[derive(Debug)]
+pub struct Lock {
+    /// Kept open: closing gives the lock back.
+    _files: Vec<File>,
+    /// Why there is less protection than there should be.
+    warning: Option<String>,
+}
+
+/// Why there is no lock.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Another run holds it.
+    #[error(
+        "another run is at work on {}{}: wait for it, or choose another output folder (--lock wait waits, --lock skip \
+         ends quietly)", folder.display(), holder.as_ref().map(|holder| format!(" ({holder})")).unwrap_or_default()
+    )]
+    Busy {
+        /// The folder whose lock it is.
+        folder: PathBuf,
+        /// Who holds it, if the file tells.
+        holder: Option<Holder>,
+    },
+    /// The lock file cannot be made or written.
+    #[error("cannot {operation} {}: {error}", path.display())]
+    Io {
+        /// What was tried.
+        operation: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// Why it failed.
+        error: io::Error,
+    },
+}
+
+impl LockError {
+    /// How the program ends: skipping is what was asked for, being in the way is not.
+    pub fn exit(&self, mode: LockMode) -> Exit {
+        match (self, mode) {
+            (Self::Busy { .. }, LockMode::Skip) => Exit::Success,
+            (Self::Busy { .. }, LockMode::Fail | LockMode::Wait) => Exit::Locked,
+            (Self::Io { .. }, _) => Exit::CannotRun,
+        }
+    }
+}
+
+/// The run that holds a lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// Its process.
+    pub pid: u32,
+    /// The host it runs on.
+    pub host: String,
+    /// When it started, in seconds since 1970.
+    pub since: u64,
+}
+
+impl std::fmt::Display for Holder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "process {} on {}", self.pid, self.host)?;
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |now| now.as_secs());
+        match now.saturating_sub(self.since) {
+            seconds @ 0..120 => write!(f, ", started {seconds} seconds ago"),
+            seconds @ 120..7200 => write!(f, ", started {} minutes ago", seconds / 60),
+            seconds => write!(f, ", started {} hours ago", seconds / 3600),
+        }
+    }
+}
+
+impl Holder {
+    /// This process.
+    fn this() -> Self {
+        let host = rustix::system::uname()
+            .nodename()
+            .to_string_lossy()
+            .replace(char::is_whitespace, "-");
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |now| now.as_secs());
+        Self {
+            pid: std::process::id(),
+            host,
+            since,
+        }
+    }
+
+    fn to_line(&self) -> String {
+        format!("pid {} host {} since {}\n", self.pid, self.host, self.since)
+    }
+
+    fn from_line(line: &str) -> Option<Self> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let ["pid", pid, "host", host, "since", since] = words[..] else {
+            return None;
+        };
+        // The file may be anybody's; what is printed must not drive a terminal.
+        let printable = host.chars().all(|letter| !letter.is_control());
+        let host = printable.then_some(host)?;
+        Some(Self {
+            pid: pid.parse().ok()?,
+            host: host.to_owned(),
+            since: since.parse().ok()?,
+        })
+    }
+}
+
+impl Lock {
+    /// Takes the lock of `home` (pressroom's own folder, made if need be), and that of the ledger if it stands elsewhere.
+    ///
+    /// # Errors
+    /// [`LockError::Busy`] if another run holds one of them and `mode` is not to wait; I/O errors with their path.
+    pub fn take(home: &Path, state: Option<&Path>, mode: LockMode) -> Result<Self, LockError> {
+        make_folder(home)?;
+        let mut paths = vec![home.join(NAME)];
+        paths.extend(state.map(beside));
+        let mut lock = Self {
+            _files: Vec::new(),
+            warning: None,
+        };
+        for path in paths {
+            let file = open(&path)?;
+            if let Some(warning) = acquire(&file, &path, mode)? {
+                lock.warning = Some(warning);
+            }
+            write_holder(&file, &path)?;
+            lock._files.push(file);
+        }
+        Ok(lock)
+    }
+
+    /// Something the user should know: the file system has no locks.
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
+    }
+}
+
+/// The lock file of a ledger that does not stand in the output folder.
+fn beside(state: &Path) -> PathBuf {
+    let mut name = state.as_os_str().to_owned();
+    name.push(".lock");
+    PathBuf::from(name)
+}
+
+fn make_folder(home: &Path) -> Result<(), LockError> {
+    let failed = |error| LockError::Io {
+        operation: "make the folder",
+        path: home.to_owned(),
+        error,
+    };
+    std::fs::create_dir_all(home).map_err(failed)
+}
+
+fn open(path: &Path) -> Result<File, LockError> {
+    let failed = |error| LockError::Io {
+        operation: "open the lock file",
+        path: path.to_owned(),
+        error,
+    };
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    options.open(path).map_err(failed)
+}
+
+/// Locks the file; where the file system has no locks, answers with a warning.
+fn acquire(file: &File, path: &Path, mode: LockMode) -> Result<Option<String>, LockError> {
+    let taken = match (file.try_lock(), mode) {
+        (Err(TryLockError::WouldBlock), LockMode::Wait) => file.lock(),
+        (Err(TryLockError::WouldBlock), LockMode::Fail | LockMode::Skip) => {
+            return Err(LockError::Busy {
+                folder: locked_folder(path),
+                holder: read_holder(file),
+            });
+        }
+        (Err(TryLockError::Error(error)), _) => Err(error),
+        (Ok(()), _) => Ok(()),
+    };
+    match taken {
+        Ok(()) => Ok(None),
+        Err(error) if has_no_locks(&error) => Ok(Some(format!(
+            "the file system of {} has no locks ({error}): make sure that no other run works on the same output",
+            path.display()
+        ))),
+        Err(error) => Err(LockError::Io {
+            operation: "lock",
+            path: path.to_owned(),
+            error,
+        }),
+    }
+}
+
+fn has_no_locks(error: &io::Error) -> bool {
+    let none = [
+        rustix::io::Errno::NOLCK,
+        rustix::io::Errno::NOTSUP,
+        rustix::io::Errno::NOSYS,
+    ];
+    error.kind() == io::ErrorKind::Unsupported
+        || none
+            .iter()
+            .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+/// The folder a user knows the lock by: the one that holds pressroom's own.
+fn locked_folder(path: &Path) -> PathBuf {
+    let home = path.parent().unwrap_or(path);
+    let own = home.file_name() == Some(std::ffi::OsStr::new(crate::cli::config::HOME));
+    if own {
+        home.parent().unwrap_or(home).to_owned()
+    } else {
+        path.to_owned()
+    }
+}
+
+fn read_holder(mut file: &File) -> Option<Holder> {
+    let mut line = String::new();
+    file.seek(SeekFrom::Start(0)).ok()?;
+    file.take(LONGEST).read_to_string(&mut line).ok()?;
+    Holder::from_line(&line)
+}
+
+fn write_holder(mut file: &File, path: &Path) -> Result<(), LockError> {
+    let line = Holder::this().to_line();
+    let write = || {
+        file.set_len(0)?;
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(line.as_bytes())
+    };
+    let mut write = write;
+    write().map_err(|error| LockError::Io {
+        operation: "write the lock file",
+        path: path.to_owned(),
+        error,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_run_is_told_who_is_at_work() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().join("out/.pressroom");
+        let first = Lock::take(&home, None, LockMode::Fail).unwrap();
+        assert_eq!(first.warning(), None);
+        let second = Lock::take(&home, None, LockMode::Fail).unwrap_err();
+        let text = second.to_string();
+        assert!(
+            text.contains(&format!("process {}", std::process::id())),
+            "{text}"
+        );
+        assert!(
+            text.contains(&folder.path().join("out").display().to_string()),
+            "{text}"
+        );
+        assert_eq!(second.exit(LockMode::Fail), Exit::Locked);
+        assert_eq!(second.exit(LockMode::Skip), Exit::Success);
+        drop(first);
+        Lock::take(&home, None, LockMode::Fail).unwrap();
+    }
+
+    #[test]
+    fn two_outputs_that_share_a_ledger_exclude_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("ledger.db");
+        let _first = Lock::take(
+            &folder.path().join("a/.pressroom"),
+            Some(&state),
+            LockMode::Fail,
+        )
+        .unwrap();
+        let second = Lock::take(
+            &folder.path().join("b/.pressroom"),
+            Some(&state),
+            LockMode::Skip,
+        );
+        assert!(matches!(second, Err(LockError::Busy { .. })));
+    }
+
+    #[test]
+    fn waiting_ends_when_the_other_run_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().join(".pressroom");
+        let first = Lock::take(&home, None, LockMode::Fail).unwrap();
+        let waiting = std::thread::spawn({
+            let home = home.clone();
+            move || Lock::take(&home, None, LockMode::Wait).map(drop)
+        });
+        drop(first);
+        waiting.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn a_holder_survives_its_file_and_nonsense_is_no_holder() {
+        let holder = Holder {
+            pid: 17,
+            host: "box".to_owned(),
+            since: 1_700_000_000,
+        };
+        assert_eq!(Holder::from_line(&holder.to_line()), Some(holder));
+        for line in [
+            "",
+            "pid x host y since z",
+            "pid 1",
+            "pid 1 host \u{1b}[31m since 2",
+        ] {
+            assert_eq!(Holder::from_line(line), None);
+        }
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("file"), "").unwrap();
+        let error =
+            Lock::take(&folder.path().join("file/.pressroom"), None, LockMode::Fail).unwrap_err();
+        assert!(error.to_string().contains("file/.pressroom"), "{error}");
+        assert_eq!(error.exit(LockMode::Fail), Exit::CannotRun);
+    }
+}
