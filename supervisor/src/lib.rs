@@ -8,14 +8,17 @@
 //! reading there, then see `driver`, the one loop that carries its decisions out.
 
 pub mod cli;
+pub mod cores;
 pub mod exit;
 pub mod filter;
+pub mod lock;
 pub mod plan;
 pub mod source;
 pub mod units;
 
 pub mod ledger;
 mod death;
+mod driver;
 mod link;
 mod signal;
 mod sys;

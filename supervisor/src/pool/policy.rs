@@ -99,8 +99,8 @@ impl Policy {
 pub enum MaxFail {
     /// So many.
     Count(u64),
-    /// More than this share of the files done so far, once [`MaxFail::SAMPLE`] are done.
-    Percent(u8),
+    /// More than so many thousandths of the files done so far, once [`MaxFail::SAMPLE`] are done.
+    Permille(u32),
 }
 
 impl MaxFail {
@@ -111,7 +111,7 @@ impl MaxFail {
     pub fn reached(self, failed: u64, done: u64) -> bool {
         match self {
             Self::Count(most) => failed >= most.max(1),
-            Self::Percent(most) => done >= Self::SAMPLE && failed * 100 > done * u64::from(most),
+            Self::Permille(most) => done >= Self::SAMPLE && failed * 1000 > done * u64::from(most),
         }
     }
 }
@@ -160,8 +160,8 @@ mod tests {
     fn a_share_needs_a_sample() {
         assert!(MaxFail::Count(2).reached(2, 2));
         assert!(!MaxFail::Count(2).reached(1, 500));
-        assert!(!MaxFail::Percent(10).reached(5, 5));
-        assert!(!MaxFail::Percent(10).reached(2, 20));
-        assert!(MaxFail::Percent(10).reached(3, 20));
+        assert!(!MaxFail::Permille(100).reached(5, 5));
+        assert!(!MaxFail::Permille(100).reached(2, 20));
+        assert!(MaxFail::Permille(100).reached(3, 20));
     }
 }

@@ -1,0 +1,25 @@
+//! Who is told how a run goes on. The driver tells; it does not know what is shown.
+
+use crate::pool::WorkerId;
+use crate::task::{Record, Task};
+use std::time::Duration;
+
+/// Told of everything worth showing, in the order it happens. Must not block.
+pub(crate) trait Audience {
+    /// So many inputs were found up to now.
+    fn found(&mut self, so_far: u64);
+    /// The source has ended; this many inputs were found in all.
+    fn all_found(&mut self, total: u64);
+    /// A worker begins an image.
+    fn started(&mut self, worker: WorkerId, task: &Task);
+    /// A worker is through with its image, whatever came of it.
+    fn idle(&mut self, worker: WorkerId);
+    /// An input's record is safe.
+    fn recorded(&mut self, record: &Record);
+    /// A worker died or could not be started; `what` says how, for people who want to know everything.
+    fn mishap(&mut self, worker: WorkerId, what: &str);
+    /// The run was asked to end; the first time workers may still end what they compute.
+    fn stopping(&mut self, first: bool);
+    /// Called some twenty times a second.
+    fn time_passes(&mut self, since_start: Duration);
+}
