@@ -2,7 +2,7 @@
 
 use crate::fence::fenced;
 use crate::sniff::{Sniffed, sniff};
-use crate::{Budget, Error, Format, Options, Sink, Source, png};
+use crate::{Budget, Error, Format, Options, Sink, Source, jpeg, png};
 
 /// What became of a picture that was understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,9 +102,8 @@ fn dispatch(
 ) -> Result<Compressed, Error> {
     match format {
         Format::Png | Format::Apng => png::compress(source, sink, options, budget),
-        // PLACEHOLDER until the coefficient engine has its door.
-        Format::Jpeg
-        | Format::Gif
+        Format::Jpeg => jpeg::compress(source, sink, options, budget),
+        Format::Gif
         | Format::Webp
         | Format::Tiff
         | Format::Bmp

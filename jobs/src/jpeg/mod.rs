@@ -4,13 +4,19 @@
 //! `quant` chooses tables and requantises, `encode` writes them out.
 
 pub mod bits_out;
-pub mod decode;
 pub mod chroma;
+pub mod color;
+pub mod compress;
+pub mod decode;
 pub mod encode;
 pub mod frame;
 pub mod huffman_out;
+pub mod outcome;
 pub mod plane;
+pub mod prepare;
 pub mod quant;
 pub mod requantise;
 pub mod search;
 pub mod size_model;
+
+pub use compress::compress;

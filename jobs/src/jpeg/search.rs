@@ -10,7 +10,8 @@ use super::encode::progressive::Statistics;
 use super::encode::view::View;
 use super::frame::QuantTable;
 use super::quant::plan::Plan;
-use super::quant::quantiser::{Rounding, Tuning};
+use super::quant::quantiser::Tuning;
+use super::quant::recipe::Recipe;
 use super::requantise::{DEEPEST_FAIR_CUT, Requantised, Shell};
 use super::size_model::{Predicted, Sample};
 use crate::{Budget, Error, Sink};
@@ -43,8 +44,8 @@ pub struct Request<'a> {
     pub roles: &'a [Role],
     /// Form of the result.
     pub form: Form,
-    /// Tuning as a function of the scale.
-    pub tuning: fn(f32) -> Tuning,
+    /// How levels are chosen.
+    pub recipe: Recipe,
     /// Bytes the result may have.
     pub target: u64,
     /// Scale to begin with.
@@ -68,8 +69,11 @@ pub enum Fit {
         /// Bytes of the smallest result.
         smallest: u64,
     },
-    /// The lowest scale is far below the target: decode again, keeping more.
-    TooCoarse,
+    /// Not even the lowest scale fills the target, as far as the sample tells: decode again, keeping more.
+    TooCoarse {
+        /// Bytes predicted for the lowest scale.
+        smallest: u64,
+    },
 }
 
 /// Fits the picture into the target.
@@ -82,6 +86,22 @@ pub fn fit(request: &Request<'_>, budget: &Budget, sink: &mut dyn Sink) -> Resul
     let fitted = search.run(budget, sink);
     sample.free(budget);
     fitted
+}
+
+/// Writes the picture at the scale to begin with, whatever its size; returns its bytes.
+///
+/// # Errors
+/// [`Error::OverBudget`], [`Error::Write`].
+pub fn once(request: &Request<'_>, budget: &Budget, sink: &mut dyn Sink) -> Result<u64, Error> {
+    let sample = Sample::gather(request.views, budget)?;
+    let mut search = Search::new(request, &sample);
+    search.predict(request.start);
+    let plan = search.predict(request.start).plan;
+    sample.free(budget);
+    let new = Requantised::new(&plan, request.shell, request.views, budget)?;
+    let bytes = new.write(request.shell, 0, sink)?;
+    new.free(budget);
+    Ok(bytes)
 }
 
 /// A plan and what the sample says it makes.
@@ -113,10 +133,7 @@ impl<'a> Search<'a> {
             scale,
         };
         // Costs must come from somewhere: a first look without a trellis.
-        let tuning = Tuning {
-            rounding: Rounding::Deadzone,
-            ..(request.tuning)(scale)
-        };
+        let tuning = request.recipe.plain().tuning(scale);
         search.counted = sample.predict(&search.plan(tuning)).counts;
         search
     }
@@ -132,7 +149,7 @@ impl<'a> Search<'a> {
     }
 
     fn predict(&mut self, scale: f32) -> Candidate {
-        let plan = self.plan((self.request.tuning)(scale));
+        let plan = self.plan(self.request.recipe.tuning(scale));
         let Predicted { bytes, counts } = self.sample.predict(&plan);
         self.counted = counts;
         Candidate {
@@ -176,7 +193,9 @@ impl<'a> Search<'a> {
         for pass in 1..=PASSES {
             let candidate = self.solve(aim);
             if self.is_too_coarse(candidate.bytes) {
-                return Ok(Fit::TooCoarse);
+                return Ok(Fit::TooCoarse {
+                    smallest: candidate.bytes as u64,
+                });
             }
             let new = self.requantise(&candidate.plan, budget)?;
             let (bytes, exact) = (candidate.bytes, self.exact(&new));

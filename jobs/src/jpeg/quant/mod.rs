@@ -4,5 +4,6 @@ pub mod costs;
 pub mod pass;
 pub mod plan;
 pub mod quantiser;
+pub mod recipe;
 pub mod tables;
 pub mod trellis;

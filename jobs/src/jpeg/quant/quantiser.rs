@@ -253,7 +253,7 @@ fn finish(words: usize, last: Option<Last>) -> Block {
 }
 
 /// Bits that a squared error of one step is worth.
-fn weight(role: Role, step: f32, tuning: &Tuning) -> f32 {
+pub fn weight(role: Role, step: f32, tuning: &Tuning) -> f32 {
     let coarse = (step / (16.0 * tuning.scale)).powf(STEP_EXPONENT);
     let role = match role {
         Role::Detail => 1.0,

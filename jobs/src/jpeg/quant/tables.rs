@@ -82,6 +82,15 @@ pub fn table(role: Role, scale: f32, source: &QuantTable) -> QuantTable {
     QuantTable(steps)
 }
 
+/// The scale whose table is about as coarse as `table`: the median over the frequencies that carry most of a picture.
+pub fn scale_of(role: Role, table: &QuantTable) -> f32 {
+    let mut scales: Vec<f32> = (0..15)
+        .map(|k| f32::from(table.0[k]) / wanted(role, k, 1.0))
+        .collect();
+    scales.sort_by(f32::total_cmp);
+    scales[7]
+}
+
 /// Rounds a step up or down by an amount that differs between indices, so that not all steps jump at the same scale and
 /// size falls smoothly with scale.
 fn stagger(k: usize, step: f32) -> f32 {
