@@ -1,5 +1,12 @@
 //! A worker as a real process: this binary, started again with a hidden argument, spoken to over its pipes.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test program without the ordinary test runner, so clippy does not know that it is one"
+)]
+
 mod limits;
 mod rig;
 mod start;
