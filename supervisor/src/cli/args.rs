@@ -49,10 +49,12 @@ Examples:
 Other commands: pressroom report [DIR], pressroom doctor, pressroom config [FLAGS].
 A folder called like a command is written ./report.
 
-Exit codes: 0 all done or rightly kept; 1 some files failed; 2 wrong usage; 3 cannot run; 4 stopped by --run-for
-or --max-fail; 75 another run is at work on the same output.";
+Exit codes:
+  0  all done or rightly kept        3  cannot run
+  1  some files failed               4  stopped by --run-for or --max-fail
+  2  wrong usage                     75 another run is at work on the same output";
 
-/// Compress directories of images: one worker process per physical core, nothing lost, nothing half-written
+/// `pressroom run`, and `pressroom` alone.
 #[derive(Debug, Default, Args)]
 #[command(after_help = EXAMPLES, override_usage = "pressroom [OPTIONS] PATH... (-o DIR | --in-place)")]
 pub struct RunArgs {
@@ -102,7 +104,7 @@ pub struct PlaceArgs {
 #[command(next_help_heading = "Result")]
 pub struct ResultArgs {
     /// Quality from 1 to 100 on the scale of libjpeg [default: 80, unless a size or score is asked for]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=100))]
+    #[arg(short, long, value_name = "N", value_parser = values::within::<u8>(1, 100))]
     pub quality: Option<u8>,
     /// Largest size of each result, such as 300KB (300,000 bytes), 300KiB or 40% of the input; the best quality that fits
     #[arg(long, value_name = "SIZE|PCT", visible_alias = "target-size", value_parser = units::amount)]
@@ -114,13 +116,13 @@ pub struct ResultArgs {
     #[arg(long)]
     pub lossless: bool,
     /// Lowest quality --max-size may use; below it the original is kept [default: 5]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=100))]
+    #[arg(long, value_name = "N", value_parser = values::within::<u8>(1, 100))]
     pub min_quality: Option<u8>,
     /// Format of the results [default: same]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<FormatArg>,
     /// From 0 (fastest) to 9 (smallest) [default: 5]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=9))]
+    #[arg(long, value_name = "N", value_parser = values::within::<u8>(0, 9))]
     pub effort: Option<u8>,
     /// Progressive JPEG; auto takes the smaller form [default: auto]
     #[arg(long, value_enum, value_name = "WHEN")]
@@ -129,20 +131,20 @@ pub struct ResultArgs {
     #[arg(long, value_enum, value_name = "MODE")]
     pub chroma: Option<ChromaArg>,
     /// Nothing wider than this, in pixels as a person sees the picture; never enlarges
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65535))]
+    #[arg(long, value_name = "N", value_parser = values::within::<u32>(1, 65535))]
     pub max_width: Option<u32>,
     /// Nothing taller than this
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65535))]
+    #[arg(long, value_name = "N", value_parser = values::within::<u32>(1, 65535))]
     pub max_height: Option<u32>,
     /// No long edge above this
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65535))]
+    #[arg(long, value_name = "N", value_parser = values::within::<u32>(1, 65535))]
     pub long_edge: Option<u32>,
     /// No short edge above this
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65535))]
+    #[arg(long, value_name = "N", value_parser = values::within::<u32>(1, 65535))]
     pub short_edge: Option<u32>,
     /// If --max-size cannot be met at --min-quality, shrink the picture, but not below this long edge [default edge: 1024]
     #[arg(long, value_name = "EDGE", num_args = 0..=1, require_equals = true, default_missing_value = "1024",
-          value_parser = clap::value_parser!(u32).range(1..=65535))]
+          value_parser = values::within::<u32>(1, 65535))]
     pub shrink_to_fit: Option<u32>,
     /// Allow PNG to be reduced to a palette
     #[arg(long)]
@@ -153,7 +155,7 @@ pub struct ResultArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Metadata (kept by default)")]
 pub struct MetadataArgs {
-    /// Kinds to remove, separated by commas: all, gps, exif, xmp, iptc, comment, thumbnail, icc, gainmap, motion
+    /// Kinds to remove, separated by commas
     ///
     /// "all" is every kind but icc: without its profile a picture shows wrong colours. Name icc as well to drop it.
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
@@ -209,7 +211,7 @@ pub struct FileArgs {
     /// Write results even where they are larger than the input
     #[arg(short, long)]
     pub force: bool,
-    /// Attributes to take over, separated by commas: mode, times, owner, xattr, all, none [default: mode,times; in place: all]
+    /// Attributes to take over, separated by commas [default: mode,times; in place: all]
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
     pub preserve: Vec<PreserveArg>,
 }
@@ -243,16 +245,16 @@ pub struct RunningArgs {
     #[arg(long, value_name = "DUR", value_parser = units::duration)]
     pub run_for: Option<Duration>,
     /// Further attempts where a worker died and it is not clear why [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=5))]
+    #[arg(long, value_name = "N", value_parser = values::within::<u8>(0, 5))]
     pub retries: Option<u8>,
     /// Stop after so many failures, such as 20 or 5%
     #[arg(long, value_name = "N|PCT", value_parser = units::count_or_share)]
     pub max_fail: Option<CountOrShare>,
     /// Replace a worker after so many images [default: 1000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = values::within::<u32>(1, u32::MAX))]
     pub recycle_after: Option<u32>,
     /// Niceness of the workers, from 0 to 19
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=19))]
+    #[arg(long, value_name = "N", value_parser = values::within::<u8>(0, 19))]
     pub nice: Option<u8>,
     /// Stay out of the way of everything else: nice 19, batch scheduling, idle disk priority
     #[arg(long)]

@@ -42,7 +42,7 @@ pub enum UsageError {
     #[error("{0}")]
     Invalid(String),
     /// The settings file cannot be read.
-    #[error("cannot read the settings file {}: {error}", path.display())]
+    #[error("cannot read the settings file {}: {error}; name another one with --config, or use --no-config", path.display())]
     ReadSettings {
         /// The file.
         path: PathBuf,

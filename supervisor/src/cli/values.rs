@@ -2,6 +2,8 @@
 
 use crate::units;
 use clap::ValueEnum;
+use std::fmt::Display;
+use std::str::FromStr;
 
 /// `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -133,6 +135,17 @@ pub struct MemoryCap {
     pub bytes: u64,
     /// Refuse to start unless the kernel enforces it.
     pub require: bool,
+}
+
+/// Reads a number within bounds.
+pub(super) fn within<T>(least: T, most: T) -> impl Fn(&str) -> Result<T, String> + Clone
+where
+    T: Copy + FromStr + PartialOrd + Display + Send + Sync + 'static,
+{
+    move |text| match text.parse() {
+        Ok(number) if least <= number && number <= most => Ok(number),
+        Ok(_) | Err(_) => Err(format!("not a number from {least} to {most}")),
+    }
 }
 
 /// Reads `--workers`.

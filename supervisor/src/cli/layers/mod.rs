@@ -44,6 +44,10 @@ const SILENCES: [(&str, &[&str]); 14] = [
     ("min_savings", &["force"]),
 ];
 
+/// What the help text opens with.
+const ABOUT: &str = "Compresses directories of images: one worker process per physical core, nothing lost, nothing \
+                     half-written";
+
 /// The process environment, as far as it is looked at.
 pub(crate) type Environment = BTreeMap<OsString, OsString>;
 
@@ -133,6 +137,7 @@ pub(in crate::cli) fn run_command() -> Command {
     run.name("pressroom")
         .bin_name("pressroom")
         .display_name("pressroom")
+        .about(ABOUT)
         .version(env!("CARGO_PKG_VERSION"))
         .args_override_self(true)
 }

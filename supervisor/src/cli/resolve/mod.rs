@@ -25,6 +25,7 @@ pub(super) fn resolve(args: RunArgs) -> Resolved<Config> {
         running,
         output,
     } = args;
+    let inputs = inputs(paths, &files)?;
     let destination = destination(place)?;
     let in_place = matches!(destination, Destination::InPlace { .. });
     if in_place {
@@ -32,7 +33,7 @@ pub(super) fn resolve(args: RunArgs) -> Resolved<Config> {
     }
     let limits = running::limits(&running)?;
     Ok(Config {
-        inputs: inputs(paths, &files)?,
+        inputs,
         naming: naming(&files)?,
         settings: settings::settings(&result, &metadata, &files)?,
         selection: selection(&files)?,
@@ -119,7 +120,7 @@ fn inputs(mut paths: Vec<PathBuf>, files: &FileArgs) -> Resolved<Inputs> {
         if paths.is_empty() {
             return Err(Conflict::new(
                 &[],
-                "no input: name a file or a folder, or use --files-from",
+                "no input: name a file or a folder, for example\n  pressroom photos -o small --max-size 300KB\nTry 'pressroom --help'.",
             ));
         }
         return Ok(Inputs::Paths(paths));
