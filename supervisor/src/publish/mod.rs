@@ -24,6 +24,9 @@ mod land;
 mod parcel;
 mod policy;
 
+#[cfg(test)]
+pub(crate) mod faults;
+
 pub(crate) use files::{Disk, Files};
 pub(crate) use parcel::{Parcel, State};
 pub use policy::{Overwrite, Place, Policy, Preserve};

@@ -10,7 +10,13 @@ mod request;
 mod thread;
 
 #[cfg(test)]
+mod faults;
+#[cfg(test)]
 mod samples;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod world;
 #[cfg(test)]
 pub(crate) use samples::sample_record;
 

@@ -11,6 +11,12 @@ use std::path::Path;
 /// All metrics of a run.
 pub fn text(tally: &Tally, facts: &Facts) -> String {
     let mut text = String::new();
+    families(&mut text, tally);
+    singles(&mut text, tally, facts);
+    text
+}
+
+fn families(text: &mut String, tally: &Tally) {
     let images = [
         ("saved", tally.saved),
         ("kept", tally.kept_in_all()),
@@ -19,83 +25,70 @@ pub fn text(tally: &Tally, facts: &Facts) -> String {
         ("failed_before", tally.failed_before),
         ("interrupted", tally.interrupted),
     ];
+    let help = "Images of the last run by outcome; skipped includes failed_before.";
+    family(text, "images", help, "outcome", &images);
+    let count = |kind| tally.failed.get(&kind).map_or(0, |failures| failures.count);
+    let failures = words::FAILURES.map(|kind| (words::failure(kind), count(kind)));
     family(
-        &mut text,
-        "images",
-        "Images of the last run by outcome; skipped includes failed_before.",
-        "outcome",
-        &images,
-    );
-    let failures: Vec<(&str, u64)> = words::FAILURES
-        .into_iter()
-        .map(|kind| {
-            (
-                words::failure(kind),
-                tally.failed.get(&kind).map_or(0, |failures| failures.count),
-            )
-        })
-        .collect();
-    family(
-        &mut text,
+        text,
         "failures",
         "Failed images of the last run by kind.",
         "kind",
         &failures,
     );
     let bytes = [("before", tally.bytes_in), ("after", tally.bytes_out)];
-    family(
-        &mut text,
-        "bytes",
-        "Bytes of the images the last run did, before and after.",
-        "when",
-        &bytes,
-    );
+    let help = "Bytes of the images the last run did, before and after.";
+    family(text, "bytes", help, "when", &bytes);
+}
+
+fn singles(text: &mut String, tally: &Tally, facts: &Facts) {
     let complete = u64::from(facts.how == Some(HowEnded::Finished));
+    let cpu_ms = tally.cpu_us / 1000;
+    let ended = facts.ended.unwrap_or(0);
     for (name, help, value) in [
         (
             "complete",
             "1 if the last run came to its end by itself.",
-            complete,
+            complete.to_string(),
         ),
-        ("workers", "Workers of the last run.", facts.workers.into()),
+        (
+            "workers",
+            "Workers of the last run.",
+            facts.workers.to_string(),
+        ),
         (
             "worker_deaths",
             "Workers that died in the last run.",
-            tally.deaths,
+            tally.deaths.to_string(),
         ),
         (
             "worker_peak_bytes",
             "Highest peak memory of a worker in the last run.",
-            tally.peak_rss,
+            tally.peak_rss.to_string(),
         ),
         (
             "warnings",
             "Images of the last run that carry a warning.",
-            tally.warned,
+            tally.warned.to_string(),
+        ),
+        (
+            "wall_seconds",
+            "Wall time of the last run.",
+            seconds(facts.wall_ms),
+        ),
+        (
+            "cpu_seconds",
+            "CPU time of workers in the last run.",
+            seconds(cpu_ms),
+        ),
+        (
+            "end_time_seconds",
+            "When the last run ended, since 1970.",
+            seconds(ended),
         ),
     ] {
-        single(&mut text, name, help, &value.to_string());
+        single(text, name, help, &value);
     }
-    single(
-        &mut text,
-        "wall_seconds",
-        "Wall time of the last run.",
-        &seconds(facts.wall_ms),
-    );
-    single(
-        &mut text,
-        "cpu_seconds",
-        "CPU time of workers in the last run.",
-        &seconds(tally.cpu_us / 1000),
-    );
-    let ended = facts.ended.unwrap_or(0);
-    single(
-        &mut text,
-        "end_time_seconds",
-        "When the last run ended, since 1970.",
-        &seconds(ended),
-    );
-    text
 }
 
 fn family(text: &mut String, name: &str, help: &str, label: &str, values: &[(&str, u64)]) {

@@ -1,0 +1,3 @@
+//! What publishing and recording promise, on a real file system.
+use super::world::*;
+use super::*;
