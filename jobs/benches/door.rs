@@ -36,6 +36,7 @@ fn options(goal: Goal, effort: u8) -> Options {
         effort,
         chroma: Chroma::Auto,
         progressive: Progressive::Auto,
+        lossy_png: false,
         min_savings_permille: 0,
         force: false,
     }
