@@ -1,12 +1,16 @@
-//! Decodes JPEG files and says what came out and how long each took: `decode_time [--floor N] [--repeat N] FILE...`.
+//! Decodes JPEG files and says what came out and what it cost: `decode_time [--floor N] [--repeat N] FILE...`.
+//!
+//! Times are CPU time of this thread: the mean of all repeats but the first, and the first (cold) one apart. The
+//! scheduler counts in steps of some milliseconds, so repeat often.
 #![expect(clippy::print_stdout, reason = "its only purpose")]
 
-use pressroom_jobs::jpeg::decode::{Survivors, read};
-use pressroom_jobs::{Budget, Source};
+use pressroom_jobs::jpeg::decode::{Picture, Survivors, read};
+use pressroom_jobs::{Budget, Error, Source};
+use std::ffi::OsString;
+use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::time::Instant;
 
-struct Input(std::fs::File, u64);
+struct Input(File, u64);
 
 impl Source for Input {
     fn len(&self) -> u64 {
@@ -20,53 +24,53 @@ impl Source for Input {
 
 fn main() -> std::io::Result<()> {
     let (mut floor, mut repeat) = (1, 1);
-    let mut args = std::env::args().skip(1);
+    let mut args = std::env::args_os().skip(1);
     while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--floor" => floor = args.next().and_then(|n| n.parse().ok()).unwrap_or(1),
-            "--repeat" => repeat = args.next().and_then(|n| n.parse().ok()).unwrap_or(1),
-            path => {
-                for _ in 0..repeat {
-                    decode(path, floor)?;
-                }
-            }
+        let mut number = || args.next().and_then(|n| n.to_str()?.parse().ok());
+        match arg.to_str() {
+            Some("--floor") => floor = number().unwrap_or(1),
+            Some("--repeat") => repeat = number().unwrap_or(1),
+            _ => decode(&arg, floor, repeat)?,
         }
     }
     Ok(())
 }
 
-fn decode(path: &str, floor: u16) -> std::io::Result<()> {
-    let file = std::fs::File::open(path)?;
+fn decode(path: &OsString, floor: u16, repeat: u16) -> std::io::Result<()> {
+    let file = File::open(path)?;
     let length = file.metadata()?.len();
     let input = Input(file, length);
-    let budget = Budget::new(1 << 32, 1 << 32);
     let keep = Survivors::from_floors([[floor; 64]; 4]);
-    let begin = Instant::now();
-    let picture = read(&input, &budget, &keep);
-    let spent = begin.elapsed().as_secs_f64() * 1e3;
-    match picture {
-        Err(error) => println!("{spent:8.2} ms  {path}: {error}"),
-        Ok(picture) => {
-            let rows = picture.planes.iter().map(|plane| {
-                let blocks = (0..plane.down()).flat_map(|row| plane.row(row));
-                blocks.fold((0, 0_i64), |(words, sum), (dc, ac)| {
-                    ac.fold(
-                        (words, sum + i64::from(dc)),
-                        |(words, sum), (index, value)| {
-                            (
-                                words + 1,
-                                sum * 31 + index as i64 + i64::from(value) % 1_000_003,
-                            )
-                        },
-                    )
-                })
-            });
-            let kept: usize = rows.map(|(words, _)| words).sum();
-            let (notes, parts, peak) = (&picture.notes, &picture.second_parts, budget.peak());
-            println!(
-                "{spent:8.2} ms  {path}: {kept} AC coefficients, peak {peak}, {notes:?} {parts:?}"
-            );
-        }
+    let (mut spent, mut answer) = (Vec::new(), String::new());
+    for _ in 0..repeat.max(1) {
+        let budget = Budget::new(1 << 32, 1 << 32);
+        let begin = cpu_ms()?;
+        let picture = read(&input, &budget, &keep);
+        spent.push(cpu_ms()? - begin);
+        answer = describe(picture, &budget);
     }
+    let cold = spent.remove(0);
+    let mean = spent.iter().sum::<f64>() / spent.len().max(1) as f64;
+    let path = path.to_string_lossy();
+    println!("{cold:7.2} cold {mean:7.2} ms  {path}: {answer}");
     Ok(())
+}
+
+fn describe(picture: Result<Picture, Error>, budget: &Budget) -> String {
+    let picture = match picture {
+        Ok(picture) => picture,
+        Err(error) => return error.to_string(),
+    };
+    let planes = picture.planes.iter();
+    let blocks = planes.flat_map(|plane| (0..plane.down()).flat_map(|row| plane.row(row)));
+    let kept: usize = blocks.map(|(_, words)| words.count()).sum();
+    let (notes, parts, peak) = (&picture.notes, &picture.second_parts, budget.peak());
+    format!("{kept} AC coefficients, {peak} bytes claimed, {notes:?} {parts:?}")
+}
+
+/// CPU time of this thread so far, from the scheduler's statistics.
+fn cpu_ms() -> std::io::Result<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    let first = text.split(' ').next().and_then(|n| n.parse().ok());
+    Ok(first.unwrap_or(0.0) / 1e6)
 }

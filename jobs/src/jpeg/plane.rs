@@ -13,6 +13,8 @@ use crate::{Budget, Error};
 
 /// Words in a chunk: 64 KiB.
 const CHUNK: usize = 32 * 1024;
+/// Bytes by which a lane grows.
+pub(super) const CHUNK_BYTES: u64 = (CHUNK * size_of::<u16>()) as u64;
 /// Room for the words of one block: 63 coefficients, each escaped, and two words that may be scribbled on.
 pub const MAX_WORDS: usize = 128;
 /// Ten-bit pattern that says the value follows in the next word.
@@ -90,6 +92,15 @@ pub fn put_word(out: &mut [u16], index: usize, value: i16) -> usize {
     2
 }
 
+/// Writes two words at `at`, the lower half first; there must be room, which a block never lacks.
+#[inline(always)]
+pub(super) fn put_pair(room: &mut [u16; MAX_WORDS], at: usize, words: u32) {
+    let pair = room.get_mut(at..).and_then(<[u16]>::first_chunk_mut);
+    if let Some(pair) = pair {
+        *pair = [words as u16, (words >> 16) as u16];
+    }
+}
+
 /// Takes the words below their index's floor in magnitude out of `room[..words]`; returns how many are left.
 pub(super) fn thin(room: &mut [u16; MAX_WORDS], words: usize, floors: &[u16; 64]) -> usize {
     let (mut read, mut kept) = (0, 0);
@@ -142,7 +153,7 @@ impl Lane {
         let last = self.chunks.last_mut().map(Vec::as_mut_slice);
         let room = last.and_then(|chunk| chunk.get_mut(self.filled..)?.first_chunk_mut());
         room.ok_or(Error::OverBudget {
-            needed: (2 * CHUNK) as u64,
+            needed: CHUNK_BYTES,
             cap: 0,
         })
     }

@@ -14,35 +14,35 @@ const WORDS: usize = 2;
 
 /// What the next [`WINDOW`] bits mean.
 ///
-/// From the low bits up: two words as [`crate::jpeg::plane`] stores them, their index counted from the block's next
-/// index; by how much that index advances (8 bits); how many bits are used (8 bits); how many words count (8 bits).
+/// From the low bits up: how many bits are used (8 bits, lowest because the next lookup waits for them); by how much the
+/// block's next index advances (8 bits); how many words count (8 bits); 8 bits of nothing; two words as
+/// [`crate::jpeg::plane`] stores them, their index counted from the block's next index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry(u64);
 
 impl Entry {
-    /// The words, with `index` as the block's next index.
+    /// The words, the first one in the lower half, with `index` as the block's next index.
     #[inline(always)]
-    pub(super) fn words(self, index: u32) -> [u16; WORDS] {
-        let both = (self.0 as u32).wrapping_add(index.wrapping_mul(0x0400_0400));
-        [both as u16, (both >> 16) as u16]
+    pub(super) fn words(self, index: u32) -> u32 {
+        ((self.0 >> 32) as u32).wrapping_add(index.wrapping_mul(0x0400_0400))
     }
 
     /// How far the index advances; beyond 63 where the block ends or nothing is known.
     #[inline(always)]
     pub(super) fn advance(self) -> u32 {
-        (self.0 >> 32) as u32 & 0xff
+        u32::from((self.0 >> 8) as u8)
     }
 
     /// Bits used.
     #[inline(always)]
     pub(super) fn bits(self) -> u32 {
-        (self.0 >> 40) as u32 & 0xff
+        u32::from(self.0 as u8)
     }
 
     /// Words that count.
     #[inline(always)]
     pub(super) fn count(self) -> usize {
-        (self.0 >> 48) as usize
+        usize::from((self.0 >> 16) as u8)
     }
 
     /// The advance up to the end of the block, if it ends.
@@ -56,13 +56,16 @@ impl Entry {
 }
 
 /// An [`Entry`] for every window.
-pub(super) struct AcTable(Vec<Entry>);
+pub(super) struct AcTable(Box<[Entry; 1 << WINDOW]>);
 
 impl AcTable {
     /// The table of the code in `lookup`, with values below `floor` in magnitude dropped.
     pub(super) fn new(lookup: &Lookup, floor: u16) -> Self {
-        let entry = |window| Draft::read(window, lookup, floor).finish();
-        Self((0..1 << WINDOW).map(entry).collect())
+        let mut entries = Box::new([Entry(0); 1 << WINDOW]);
+        for (window, entry) in (0..).zip(entries.iter_mut()) {
+            *entry = Draft::read(window, lookup, floor).finish();
+        }
+        Self(entries)
     }
 
     /// The entry for the bits at the top of `acc`.
@@ -129,11 +132,11 @@ impl Draft {
             (_, true) => self.advance + END_OF_BLOCK,
         };
         Entry(
-            u64::from(self.words[0])
-                | u64::from(self.words[1]) << 16
-                | u64::from(advance) << 32
-                | u64::from(self.bits) << 40
-                | u64::from(self.count) << 48,
+            u64::from(self.bits)
+                | u64::from(advance) << 8
+                | u64::from(self.count) << 16
+                | u64::from(self.words[0]) << 32
+                | u64::from(self.words[1]) << 48,
         )
     }
 }
@@ -177,7 +180,8 @@ mod tests {
             }
         }
         assert_eq!(used, entry.bits());
-        assert_eq!(&entry.words(0)[..entry.count()], words);
+        let both = entry.words(0);
+        assert_eq!(&[both as u16, (both >> 16) as u16][..entry.count()], words);
         match entry.end() {
             Some(advance) => assert_eq!((advance, true), (index, ended)),
             None if used > 0 => assert_eq!((entry.advance(), false), (index, ended)),

@@ -2,10 +2,11 @@
 
 use super::feed::{Cursor, Feed};
 use super::reader::corrupt;
-use crate::Error;
+use crate::jpeg::plane::CHUNK_BYTES;
+use crate::{Budget, Error};
 
 /// What stopped a decoder.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Fault {
     /// Bits that begin no code of the table.
     Code,
@@ -16,7 +17,7 @@ pub(super) enum Fault {
     /// The data ends before its blocks do.
     Starved,
     /// No memory for the result.
-    Memory(Error),
+    Memory,
 }
 
 impl Fault {
@@ -25,17 +26,27 @@ impl Fault {
             Self::Code => "an invalid Huffman code",
             Self::Run => "a run of zeros beyond the end of a block",
             Self::Range => "a coefficient out of range",
-            Self::Starved | Self::Memory(_) => "data that ends too early",
+            Self::Starved | Self::Memory => "data that ends too early",
         }
     }
 
     /// The error to report; `row` is the MCU row.
-    pub(super) fn report(self, feed: &mut Feed<'_>, cursor: &Cursor, row: u32) -> Error {
+    pub(super) fn report(
+        self,
+        feed: &mut Feed<'_>,
+        cursor: &Cursor,
+        row: u32,
+        budget: &Budget,
+    ) -> Error {
         if let Some(error) = feed.failure() {
             return error;
         }
-        if let Self::Memory(error) = self {
-            return error;
+        if let Self::Memory = self {
+            let claimed = budget.memory() - budget.left();
+            return Error::OverBudget {
+                needed: claimed + CHUNK_BYTES,
+                cap: budget.memory(),
+            };
         }
         let offset = feed.offset(cursor);
         // Bits invented behind the end can look like anything; what is wrong then is the end.

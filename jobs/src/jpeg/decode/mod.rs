@@ -274,7 +274,7 @@ impl<'a> Work<'a> {
         frame: &Frame,
         scans: &[Scan],
         keep: &Survivors,
-        budget: &Budget,
+        budget: &'a Budget,
     ) -> Result<Self, Error> {
         Ok(match frame.coding {
             Coding::Baseline | Coding::Extended => {

@@ -80,6 +80,7 @@ impl Band {
 pub(super) struct Progressive<'a> {
     pub(super) feed: Feed<'a>,
     pub(super) cursor: Cursor,
+    budget: &'a Budget,
     restarts: Restarts,
     kind: Kind,
     low: u32,
@@ -106,7 +107,11 @@ struct Ac {
 
 impl<'a> Progressive<'a> {
     /// Prepares to decode `scan`, whose parameters were checked.
-    pub(super) fn new(source: &'a dyn Source, scan: &Scan, budget: &Budget) -> Result<Self, Error> {
+    pub(super) fn new(
+        source: &'a dyn Source,
+        scan: &Scan,
+        budget: &'a Budget,
+    ) -> Result<Self, Error> {
         let end = scan.data_end.unwrap_or(source.len());
         let lookup = |code: &Option<_>| code.as_ref().map(|code| Box::new(Lookup::new(code)));
         let refines = scan.high > 0;
@@ -136,6 +141,7 @@ impl<'a> Progressive<'a> {
         Ok(Self {
             feed: Feed::new(source, scan.data, end.saturating_sub(scan.data), budget)?,
             cursor: Cursor::default(),
+            budget,
             restarts: Restarts::new(scan.restart_interval),
             kind,
             low: u32::from(scan.low),
@@ -197,7 +203,7 @@ impl<'a> Progressive<'a> {
             if self.cursor.starved() {
                 ran = Err(Fault::Starved);
             }
-            ran.map_err(|fault| fault.report(&mut self.feed, &self.cursor, row))?;
+            ran.map_err(|fault| fault.report(&mut self.feed, &self.cursor, row, self.budget))?;
             self.restarts.count(count);
             done += count;
         }

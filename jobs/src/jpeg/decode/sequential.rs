@@ -1,6 +1,6 @@
 //! Baseline and extended sequential scans (T.81 F.2): an MCU row at a time into the lanes of sparse planes.
 
-use super::ac_table::AcTable;
+use super::ac_table::{AcTable, WINDOW};
 use super::fault::Fault;
 use super::feed::{Cursor, Feed};
 use super::huffman::{Lookup, extend};
@@ -9,7 +9,7 @@ use super::reader::corrupt;
 use super::restarts::Restarts;
 use super::survivors::Survivors;
 use crate::jpeg::frame::Frame;
-use crate::jpeg::plane::{Lane, MAX_WORDS, Plane, put_word, thin};
+use crate::jpeg::plane::{Lane, MAX_WORDS, Plane, put_pair, put_word, thin};
 use crate::{Budget, Error, Note, Source};
 use std::ops::Range;
 
@@ -17,6 +17,9 @@ use std::ops::Range;
 pub(super) const DC_LIMIT: i32 = 2047;
 /// Most bits of an AC value: one more than T.81 allows for eight-bit samples.
 pub(super) const AC_BITS: u32 = 11;
+
+/// Table lookups between two refills: with a symbol outside of the table (27 bits) they fit into 56 bits.
+const LOOKUPS: u32 = 1 + (56 - 16 - AC_BITS) / WINDOW;
 
 /// A scan being decoded.
 pub(super) struct Sequential<'a> {
@@ -167,7 +170,7 @@ impl<'a> Sequential<'a> {
                 budget,
             );
             self.cursor =
-                ran.map_err(|(fault, cursor)| fault.report(&mut self.feed, &cursor, row))?;
+                ran.map_err(|(fault, cursor)| fault.report(&mut self.feed, &cursor, row, budget))?;
             self.restarts.count(count);
             done += count;
         }
@@ -235,7 +238,7 @@ fn block(
     if part.predictor.abs() > DC_LIMIT {
         return Err(Fault::Range);
     }
-    let room = lane.room(budget).map_err(Fault::Memory)?;
+    let room = lane.room(budget).map_err(|_| Fault::Memory)?;
     let mut words = coefficients(feed, cursor, part, room)?;
     if let Some(floors) = &part.floors {
         words = thin(room, words, floors);
@@ -257,20 +260,32 @@ fn coefficients(
     let (mut index, mut words) = (1, 0);
     loop {
         cursor.refill(feed);
-        let entry = part.table.entry(cursor.acc);
-        let next = index + entry.advance();
-        // The last index of a block needs no end-of-block code, so an entry that reaches it may say too much.
-        let ends = next == 64 || entry.end().is_some_and(|advance| index + advance < 64);
-        if next < 64 || ends {
-            let pair = entry.words(index);
-            room[words..words + 2].copy_from_slice(&pair);
-            words += entry.count();
-            cursor.consume(entry.bits());
-            index = next;
-            if ends {
-                return Ok(words);
+        let mut entry = part.table.entry(cursor.acc);
+        // Most lookups stay within the block; a few of them and a long symbol fit one refill.
+        'within: loop {
+            for _ in 0..LOOKUPS {
+                let next = index + entry.advance();
+                if next > 63 {
+                    break 'within;
+                }
+                put_pair(room, words, entry.words(index));
+                words += entry.count();
+                cursor.consume(entry.bits());
+                index = next;
+                // Looked up before the refill, which it need not wait for.
+                entry = part.table.entry(cursor.acc);
             }
-            continue;
+            cursor.refill(feed);
+        }
+        // The last index of a block needs no end-of-block code, so an entry that reaches it may say too much.
+        let ends = match entry.end() {
+            Some(advance) => index + advance < 64,
+            None => index + entry.advance() == 64,
+        };
+        if ends {
+            put_pair(room, words, entry.words(index));
+            cursor.consume(entry.bits());
+            return Ok(words + entry.count());
         }
         let (length, symbol) = part.ac.symbol(cursor.acc).ok_or(Fault::Code)?;
         cursor.consume(length);
