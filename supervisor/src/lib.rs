@@ -8,24 +8,48 @@
 //! reading there, then see `driver`, the one loop that carries its decisions out.
 
 pub mod cli;
+mod commands;
 pub mod cores;
-pub mod exit;
-pub mod filter;
-pub mod lock;
-pub mod plan;
-pub mod source;
-pub mod units;
-
-pub mod ledger;
 mod death;
 mod driver;
+pub mod exit;
+pub mod filter;
+pub mod ledger;
 mod link;
-mod signal;
-mod sys;
+pub mod lock;
+pub mod plan;
 pub mod pool;
 pub mod publish;
 pub mod recorder;
 pub mod report;
+mod run;
+mod signal;
+pub mod source;
 pub mod stage;
+mod sys;
 pub mod task;
+pub mod units;
 
+use cli::{Command, UsageError};
+use exit::Exit;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Does what the command line says and answers how the program ends. `args` is everything behind the program's name.
+///
+/// Where the run was ended by a signal, the process dies by that signal in here, after everything was put in order.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let exit = match cli::parse(args.clone()) {
+        Ok(Command::Run(config)) => run::compress(*config, commands::line(&args)),
+        Ok(Command::Report(report)) => commands::report(&report),
+        Ok(Command::Doctor) => commands::doctor(),
+        Ok(Command::Settings(text)) => commands::say(&text),
+        Err(UsageError::Shown(text)) => commands::say(&text),
+        Err(error) => commands::complain(&error, error.exit()),
+    };
+    if let Exit::Signal(signal) = exit {
+        sys::die_by(signal);
+    }
+    exit.into()
+}

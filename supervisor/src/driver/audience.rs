@@ -2,6 +2,7 @@
 
 use crate::pool::WorkerId;
 use crate::task::{Record, Task};
+use pressroom_shared::Enforced;
 use std::time::Duration;
 
 /// Told of everything worth showing, in the order it happens. Must not block.
@@ -10,6 +11,8 @@ pub(crate) trait Audience {
     fn found(&mut self, so_far: u64);
     /// The source has ended; this many inputs were found in all.
     fn all_found(&mut self, total: u64);
+    /// The first worker is ready and says what is in force on it.
+    fn ready(&mut self, enforced: &Enforced);
     /// A worker begins an image.
     fn started(&mut self, worker: WorkerId, task: &Task);
     /// A worker is through with its image, whatever came of it.

@@ -17,8 +17,8 @@ use crate::sys;
 use crate::sys::cgroup::{Delegated, Leaf};
 use crate::task::{Ending, Record, Task};
 use pressroom_shared::{
-    BUILD_ID, Confinement, Done, Enforced, FailureKind, Go, Job, JobId, Limits, Outcome, PROTOCOL,
-    Ready, SeatId, Settings, ToSupervisor, ToWorker, WirePath,
+    BUILD_ID, Confinement, Done, FailureKind, Go, Job, JobId, Limits, Outcome, PROTOCOL, Ready,
+    SeatId, Settings, ToSupervisor, ToWorker, WirePath,
 };
 use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
@@ -116,7 +116,7 @@ pub(crate) struct Hands {
     unrecorded: u64,
     unkillable: Vec<u32>,
     start_trouble: Option<String>,
-    enforced: Option<Enforced>,
+    greeted: bool,
 }
 
 impl Hands {
@@ -136,18 +136,13 @@ impl Hands {
             unrecorded: 0,
             unkillable: Vec::new(),
             start_trouble: None,
-            enforced: None,
+            greeted: false,
         }
     }
 
     /// Gives the recorder back, once nothing more is to be recorded. Ends every process that is left.
     pub(crate) fn into_recorder(self) -> Recorder {
         self.recorder
-    }
-
-    /// What the first worker said is in force.
-    pub(crate) fn enforced(&self) -> Option<&Enforced> {
-        self.enforced.as_ref()
     }
 
     pub(super) fn discovered(&self) -> u64 {
@@ -219,7 +214,7 @@ impl Hands {
         audience: &mut impl Audience,
     ) -> Event {
         match message {
-            ToSupervisor::Ready(ready) => self.on_ready(worker, ready),
+            ToSupervisor::Ready(ready) => self.on_ready(worker, ready, audience),
             ToSupervisor::Started(started) => {
                 if let Some(charge) = self.charges.get_mut(&started.id) {
                     charge.started = Some(now);
@@ -245,7 +240,7 @@ impl Hands {
     }
 
     /// A worker of another build would misread every message after this one.
-    fn on_ready(&mut self, worker: WorkerId, ready: Ready) -> Event {
+    fn on_ready(&mut self, worker: WorkerId, ready: Ready, audience: &mut impl Audience) -> Event {
         if ready.protocol != PROTOCOL || ready.build != BUILD_ID {
             self.start_trouble = Some(format!(
                 "a worker says it is {}, not {BUILD_ID}",
@@ -253,7 +248,10 @@ impl Hands {
             ));
             return Event::Misbehaved(worker);
         }
-        self.enforced.get_or_insert(ready.enforced);
+        if !self.greeted {
+            self.greeted = true;
+            audience.ready(&ready.enforced);
+        }
         Event::Ready(worker)
     }
 

@@ -40,7 +40,7 @@ impl Launcher {
     }
 
     /// Starts another program, for tests.
-    #[cfg(any(test, feature = "testing"))]
+    #[cfg(debug_assertions)]
     pub(crate) fn program(program: PathBuf, arguments: Vec<OsString>) -> Self {
         Self {
             program,
@@ -50,7 +50,7 @@ impl Launcher {
     }
 
     /// Hands one more variable to the process, for tests.
-    #[cfg(any(test, feature = "testing"))]
+    #[cfg(debug_assertions)]
     pub(crate) fn with_variable(mut self, name: &str, value: OsString) -> Self {
         self.environment.push((name.into(), value));
         self

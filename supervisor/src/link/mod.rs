@@ -11,6 +11,8 @@ mod launch;
 mod stderr;
 
 pub(crate) use launch::Launcher;
+#[cfg(debug_assertions)]
+pub(crate) use launch::WORKER_ARGUMENT;
 
 use crate::pool::WorkerId;
 use crate::sys;

@@ -60,15 +60,7 @@ impl Delegated {
     /// # Errors
     /// Why that is not possible; nothing has been changed then.
     pub(crate) fn take(root: &Path, self_cgroup: &str, pid: u32) -> Result<Self, NoCgroup> {
-        let own = own_group(self_cgroup).ok_or(NoCgroup::NotMounted)?;
-        let group = root.join(own.trim_start_matches('/'));
-        let controllers = read_words(&group.join("cgroup.controllers"));
-        if !controllers.iter().any(|name| name == "memory") {
-            return Err(NoCgroup::NoController(group));
-        }
-        if read_words(&group.join("cgroup.procs")) != [pid.to_string()] {
-            return Err(NoCgroup::Shared(group));
-        }
+        let group = candidate(root, self_cgroup, pid)?;
         let own_leaf = group.join("pressroom-supervisor");
         make(&own_leaf)?;
         write(&own_leaf.join("cgroup.procs"), &pid.to_string())?;
@@ -78,6 +70,14 @@ impl Delegated {
             return Err(error);
         }
         Ok(delegated)
+    }
+
+    /// Whether [`Delegated::take`] has a chance, without changing anything.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub(crate) fn look(root: &Path, self_cgroup: &str, pid: u32) -> Result<(), NoCgroup> {
+        candidate(root, self_cgroup, pid).map(|_| ())
     }
 
     /// Lets children have memory limits; if that fails, everything is as before.
@@ -134,6 +134,20 @@ impl Drop for Leaf {
     fn drop(&mut self) {
         let _ = fs::remove_dir(&self.path);
     }
+}
+
+/// The group of this process, if it has the controller and nobody else is in it.
+fn candidate(root: &Path, self_cgroup: &str, pid: u32) -> Result<PathBuf, NoCgroup> {
+    let own = own_group(self_cgroup).ok_or(NoCgroup::NotMounted)?;
+    let group = root.join(own.trim_start_matches('/'));
+    let controllers = read_words(&group.join("cgroup.controllers"));
+    if !controllers.iter().any(|name| name == "memory") {
+        return Err(NoCgroup::NoController(group));
+    }
+    if read_words(&group.join("cgroup.procs")) != [pid.to_string()] {
+        return Err(NoCgroup::Shared(group));
+    }
+    Ok(group)
 }
 
 /// The path of the v2 group in the text of `/proc/self/cgroup`.

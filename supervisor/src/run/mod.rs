@@ -1,0 +1,229 @@
+//! One run from a [`Config`] to an [`Exit`]: takes the lock, opens what is needed, lets the driver work, says what happened.
+//!
+//! Everything that can refuse to start does so before the first file is touched.
+
+mod setup;
+mod show;
+mod wording;
+
+use crate::cli::Config;
+use crate::driver::{Driven, Driver};
+use crate::exit::Exit;
+use crate::ledger::{HowEnded, RunEnd};
+use crate::pool::{CannotGoOn, Finish, StopReason};
+use crate::recorder::Recorder;
+use crate::report::{Facts, Tally, Terminal, metrics};
+use setup::Ready;
+use show::Show;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Why a run did not start, and how the program ends because of it.
+#[derive(Debug)]
+struct Refusal {
+    exit: Exit,
+    message: String,
+}
+
+impl Refusal {
+    fn cannot_run(error: &dyn std::fmt::Display) -> Self {
+        Self {
+            exit: Exit::CannotRun,
+            message: error.to_string(),
+        }
+    }
+
+    fn usage(error: &dyn std::fmt::Display) -> Self {
+        Self {
+            exit: Exit::Usage,
+            message: error.to_string(),
+        }
+    }
+}
+
+/// Compresses what `config` says; `command_line` is how the user said it.
+pub(crate) fn compress(config: Config, command_line: String) -> Exit {
+    let config = Arc::new(config);
+    let mut terminal = match Terminal::new(&config.output) {
+        Ok(terminal) => terminal,
+        Err(error) => return crate::commands::complain(&error, Exit::CannotRun),
+    };
+    match start(&config, command_line, &mut terminal) {
+        Ok(exit) => exit,
+        Err(refusal) => {
+            if refusal.exit != Exit::Success || !config.output.quiet {
+                terminal.note(&refusal.message);
+            }
+            refusal.exit
+        }
+    }
+}
+
+fn start(
+    config: &Arc<Config>,
+    command_line: String,
+    terminal: &mut Terminal,
+) -> Result<Exit, Refusal> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Refusal::cannot_run(&error))?;
+    runtime.block_on(async {
+        let prepared = setup::prepare(config, command_line, terminal)?;
+        Ok(conclude(config, prepared, terminal).await)
+    })
+}
+
+/// Lets the driver work, closes the run in the ledger and tells the user.
+async fn conclude(config: &Config, prepared: Ready, terminal: &mut Terminal) -> Exit {
+    let Ready {
+        driver_parts,
+        header,
+        kept_until_the_end,
+        output,
+        workers,
+        started_at,
+        started,
+    } = prepared;
+    let (machine, hands, sources) = driver_parts;
+    let show = Show::new(terminal, header);
+    let driver = Driver::new(machine, hands, sources, show, started);
+    let (driven, hands, show) = driver.drive().await;
+    let terminal = show.end();
+    let end = RunEnd {
+        ended: now_ms(),
+        wall_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        how: how(driven.finish),
+        discovered: driven.discovered,
+        ignored: driven.ignored,
+    };
+    let facts = Facts::of_this_build(output, workers, started_at, &end);
+    let recorded = close_ledger(hands.into_recorder(), end, terminal);
+    let told = tell(config, &driven, &facts, terminal);
+    drop(kept_until_the_end);
+    exit(&driven, terminal.tally()).merge(recorded).merge(told)
+}
+
+fn close_ledger(recorder: Recorder, end: RunEnd, terminal: &mut Terminal) -> Exit {
+    match recorder.finish(end) {
+        Ok(_) => Exit::Success,
+        Err(error) => {
+            terminal.note(&error.to_string());
+            Exit::CannotRun
+        }
+    }
+}
+
+fn tell(config: &Config, driven: &Driven, facts: &Facts, terminal: &mut Terminal) -> Exit {
+    for pid in &driven.unkillable {
+        terminal.note(&wording::unkillable(*pid));
+    }
+    if let Finish::Stopped(reason) = driven.finish
+        && let Some(text) = wording::stopped(reason, driven.start_trouble.as_deref())
+    {
+        terminal.note(&text);
+    }
+    let mut exit = Exit::Success;
+    if !terminal.finish(facts) {
+        exit = Exit::SomeFailed;
+    }
+    if let Some(path) = &config.output.metrics
+        && let Err(error) = metrics::write(path, &metrics::text(terminal.tally(), facts))
+    {
+        terminal.note(&format!("could not write {}: {error}", path.display()));
+        exit = Exit::SomeFailed;
+    }
+    exit
+}
+
+fn how(finish: Finish) -> HowEnded {
+    match finish {
+        Finish::Complete => HowEnded::Finished,
+        Finish::Stopped(StopReason::RunFor) => HowEnded::TimeUp,
+        Finish::Stopped(StopReason::MaxFail) => HowEnded::TooManyFailures,
+        Finish::Stopped(StopReason::Asked) => HowEnded::Signal,
+        Finish::Stopped(StopReason::DiskFull) => HowEnded::DiskFull,
+        Finish::Stopped(StopReason::CannotGoOn(
+            CannotGoOn::BadStarts
+            | CannotGoOn::IdleDeaths
+            | CannotGoOn::NoSeatLeft
+            | CannotGoOn::RecorderLost,
+        )) => HowEnded::Broken,
+    }
+}
+
+/// How the program ends: the truth about the files, and about what ended the run.
+fn exit(driven: &Driven, tally: &Tally) -> Exit {
+    let failed = tally.failed_in_all() + tally.failed_before > 0 || !driven.unkillable.is_empty();
+    let files = if failed {
+        Exit::SomeFailed
+    } else {
+        Exit::Success
+    };
+    let ended = match driven.finish {
+        Finish::Complete => Exit::Success,
+        Finish::Stopped(StopReason::RunFor | StopReason::MaxFail) => Exit::StoppedEarly,
+        Finish::Stopped(StopReason::Asked) => driven.signal.map_or(Exit::Success, Exit::Signal),
+        Finish::Stopped(StopReason::DiskFull | StopReason::CannotGoOn(_)) => Exit::CannotRun,
+    };
+    files.merge(ended)
+}
+
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn driven(finish: Finish) -> Driven {
+        Driven {
+            finish,
+            signal: Some(15),
+            discovered: 0,
+            ignored: 0,
+            unkillable: Vec::new(),
+            start_trouble: None,
+        }
+    }
+
+    #[test]
+    fn the_exit_code_tells_what_ended_the_run() {
+        let table = [
+            (Finish::Complete, 0),
+            (Finish::Stopped(StopReason::RunFor), 4),
+            (Finish::Stopped(StopReason::MaxFail), 4),
+            (Finish::Stopped(StopReason::Asked), 143),
+            (Finish::Stopped(StopReason::DiskFull), 3),
+            (
+                Finish::Stopped(StopReason::CannotGoOn(CannotGoOn::BadStarts)),
+                3,
+            ),
+        ];
+        for (finish, code) in table {
+            assert_eq!(exit(&driven(finish), &Tally::default()).code(), code);
+        }
+    }
+
+    #[test]
+    fn failed_files_are_told_of_unless_something_weightier_is() {
+        let tally = Tally {
+            failed_before: 1,
+            ..Tally::default()
+        };
+        assert_eq!(exit(&driven(Finish::Complete), &tally).code(), 1);
+        let early = driven(Finish::Stopped(StopReason::RunFor));
+        assert_eq!(exit(&early, &tally).code(), 4);
+    }
+
+    #[test]
+    fn a_process_that_cannot_be_killed_is_no_success() {
+        let mut driven = driven(Finish::Complete);
+        driven.unkillable.push(7);
+        assert_eq!(exit(&driven, &Tally::default()).code(), 1);
+    }
+}

@@ -1,0 +1,81 @@
+//! Passes on to the terminal what the driver tells.
+
+use super::wording::Draft;
+use crate::driver::Audience;
+use crate::pool::WorkerId;
+use crate::report::Terminal;
+use crate::task::{Record, Task};
+use pressroom_shared::Enforced;
+use std::time::Duration;
+
+/// The terminal as an audience. The head of the run is held back until a worker has said what really is enforced.
+pub(super) struct Show<'a> {
+    terminal: &'a mut Terminal,
+    header: Option<Draft>,
+    verbose: bool,
+}
+
+impl<'a> Show<'a> {
+    pub(super) fn new(terminal: &'a mut Terminal, header: Draft) -> Self {
+        Self {
+            verbose: header.verbose(),
+            terminal,
+            header: Some(header),
+        }
+    }
+
+    /// The run is over; where no worker was needed, its head says so.
+    pub(super) fn end(mut self) -> &'a mut Terminal {
+        self.show_header(None);
+        self.terminal
+    }
+
+    fn show_header(&mut self, enforced: Option<&Enforced>) {
+        if let Some(draft) = self.header.take() {
+            self.terminal.header(&draft.complete(enforced));
+        }
+    }
+}
+
+impl Audience for Show<'_> {
+    fn found(&mut self, so_far: u64) {
+        self.terminal.found(so_far, false);
+    }
+
+    fn all_found(&mut self, total: u64) {
+        self.terminal.found(total, true);
+    }
+
+    fn ready(&mut self, enforced: &Enforced) {
+        self.show_header(Some(enforced));
+    }
+
+    fn started(&mut self, worker: WorkerId, task: &Task) {
+        self.terminal.started(worker.seat.0, &task.source);
+    }
+
+    fn idle(&mut self, worker: WorkerId) {
+        self.terminal.idle(worker.seat.0);
+    }
+
+    fn recorded(&mut self, record: &Record) {
+        self.terminal.record(record);
+    }
+
+    fn mishap(&mut self, worker: WorkerId, what: &str) {
+        if self.verbose {
+            self.terminal.note(&format!("{worker}: {what}"));
+        }
+    }
+
+    fn stopping(&mut self, first: bool) {
+        let text = if first {
+            "stopping: images being computed get ten seconds; press Ctrl-C again to end at once"
+        } else {
+            "ending at once"
+        };
+        self.terminal.note(text);
+    }
+
+    fn time_passes(&mut self, _: Duration) {}
+}
