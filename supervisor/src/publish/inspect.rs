@@ -4,7 +4,7 @@
 use super::attributes::{self, Origin};
 use super::failure::{again, failed, is, plain};
 use super::files::{Files, Found};
-use super::parcel::{Parcel, Placing, Ready, State};
+use super::parcel::{Parcel, Placing, Ready, State, left_alone};
 use super::{Known, Overwrite, Place, Publisher, backup};
 use crate::ledger::{Hasher, Ours, Published};
 use crate::task::{Ending, Skip};
@@ -212,14 +212,6 @@ pub(super) fn hash_of(files: &dyn Files, file: &File) -> io::Result<u64> {
 
 fn is_still(before: Published, found: &Found) -> bool {
     before.size == found.identity.size && before.mtime_ns == found.identity.mtime_ns
-}
-
-fn left_alone(identity: Identity) -> Published {
-    Published {
-        size: identity.size,
-        mtime_ns: identity.mtime_ns,
-        hash: None,
-    }
 }
 
 fn hard_linked(parcel: &Parcel) -> Ending {

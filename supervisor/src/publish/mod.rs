@@ -91,9 +91,12 @@ impl<F: Files> Publisher<F> {
     pub(crate) fn place(&mut self, parcels: &mut [Parcel]) {
         self.back_up(parcels);
         for parcel in parcels.iter_mut() {
-            let State::Ready(ready) = std::mem::replace(&mut parcel.state, State::Ended(None))
-            else {
-                continue;
+            let ready = match std::mem::replace(&mut parcel.state, State::Ended(None)) {
+                State::Ready(ready) => ready,
+                state @ (State::Placed(_) | State::Ended(_)) => {
+                    parcel.state = state;
+                    continue;
+                }
             };
             match self.land(parcel, &ready) {
                 Ok(placed) => parcel.state = State::Placed(placed),

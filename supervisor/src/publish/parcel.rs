@@ -128,10 +128,12 @@ impl Parcel {
         (!backup.stands).then_some(backup.path.as_path())
     }
 
-    /// It ended on the way.
+    /// It ended on the way. An original that is kept in place is its own output.
     pub(crate) fn end(&mut self, ending: Ending) {
+        let identity = self.record.task.identity;
+        let kept = matches!(ending, Ending::Kept(_)).then(|| left_alone(identity));
         self.record.ending = ending;
-        self.state = State::Ended(None);
+        self.state = State::Ended(kept);
     }
 
     /// The row for the ledger: as it will be if all goes well, or as it is.
@@ -160,6 +162,15 @@ impl Parcel {
             identity,
             published,
         }
+    }
+}
+
+/// An original left as it is, as the output it stands for. Its content is not read for that.
+pub(super) fn left_alone(identity: Identity) -> Published {
+    Published {
+        size: identity.size,
+        mtime_ns: identity.mtime_ns,
+        hash: None,
     }
 }
 

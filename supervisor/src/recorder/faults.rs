@@ -208,6 +208,12 @@ fn die_at_each_call(scene: Scene, after: bool, lose: Option<bool>) -> u32 {
         let staged = publish.staged.clone();
         let died = die(&world, &cut, publish);
         if !died {
+            cut.lose(&[&staged], true);
+            assert_eq!(
+                std::fs::read(world.destination()).unwrap(),
+                RESULT,
+                "{scene:?}: answered before its name was safe"
+            );
             return at - 1;
         }
         if let Some(names_too) = lose {

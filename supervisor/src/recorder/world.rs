@@ -126,12 +126,6 @@ impl World {
         self.folder.path().join("backup/d/a.jpg")
     }
 
-    pub(super) fn stage_root(&self) -> PathBuf {
-        self.stage
-            .clone()
-            .unwrap_or_else(|| stage::root(&self.output()))
-    }
-
     pub(super) fn task(&self) -> Task {
         Task {
             id: JobId(1),
