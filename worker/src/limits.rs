@@ -15,11 +15,11 @@ const MIB: u64 = 1 << 20;
 
 /// What a worker needs besides the buffers of its job: code pages, stacks, the C library's heap, small allocations
 /// inside codecs. Taken off the cap before `jobs` gets its budget.
-pub(crate) const RESERVE: u64 = 6 * MIB;
+pub(crate) const RESERVE: u64 = 8 * MIB;
 
 /// Pages of the program's own code and constants. They are resident but RLIMIT_DATA does not count them, so they are
 /// taken off it: what it allows plus these stays under the cap.
-const CODE: u64 = 3 * MIB;
+const CODE: u64 = 4 * MIB;
 
 /// Address space beyond the cap: code, reserved arenas, guard pages. Only meant to stop a runaway.
 const ADDRESS_SPACE: u64 = 4 << 30;

@@ -36,13 +36,13 @@ pub(crate) fn options(settings: &Settings) -> Result<jobs::Options, &'static str
     same_format(*format)?;
     same_size(*resize, *shrink_to_fit)?;
     same_metadata(*strip, *orient, *icc)?;
-    refuse(*lossy_png, "--lossy-png")?;
     Ok(jobs::Options {
         goal: goal_of(*goal),
         min_quality: *min_quality,
         effort: *effort,
         chroma: chroma_of(*chroma),
         progressive: progressive_of(*progressive),
+        lossy_png: *lossy_png,
         min_savings_permille: *min_savings_permille,
         force: *force,
     })

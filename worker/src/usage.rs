@@ -114,14 +114,10 @@ mod tests {
     #[test]
     fn the_gauge_sees_memory_being_used() {
         let gauge = Gauge::open();
-        let before = gauge.read();
         let block = vec![1u8; 32 << 20];
         let during = gauge.read();
         assert_eq!(block[7], 1);
-        assert!(
-            during.now >= before.now + (24 << 20),
-            "{before:?} {during:?}"
-        );
+        assert!(during.now >= 32 << 20, "{during:?}");
         drop(block);
         assert!(gauge.read().peak >= during.now);
     }
