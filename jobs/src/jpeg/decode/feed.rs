@@ -107,6 +107,18 @@ impl<'a> Feed<'a> {
         })
     }
 
+    /// Goes on at `offset`; the cursor must begin anew.
+    pub(super) fn seek(&mut self, offset: u64) {
+        self.bytes.clear();
+        self.base = offset;
+        self.ended = false;
+    }
+
+    /// Gives the memory back.
+    pub(super) fn free(self, budget: &Budget) {
+        budget.free(self.bytes);
+    }
+
     /// Offset in the source of the byte about to be looked at.
     pub(super) fn offset(&self, cursor: &Cursor) -> u64 {
         self.base + cursor.next as u64

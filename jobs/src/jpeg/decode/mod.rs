@@ -13,6 +13,7 @@ mod huffman;
 mod index;
 mod markers;
 mod parts;
+pub mod presample;
 mod progressive;
 mod reader;
 mod restarts;
@@ -55,6 +56,13 @@ pub struct Picture {
     pub notes: Vec<Note>,
     /// Second pictures and videos in the trailer.
     pub second_parts: Vec<SecondPart>,
+}
+
+impl Picture {
+    /// Gives the coefficients' memory back, for a second attempt within the same budget.
+    pub fn free(self, budget: &Budget) {
+        self.planes.into_iter().for_each(|plane| plane.free(budget));
+    }
 }
 
 /// What is known once the last row was decoded.
@@ -148,12 +156,15 @@ impl<'a> Decoder<'a> {
         visit: &mut dyn FnMut(u32, &[Plane]) -> Result<(), Error>,
     ) -> Result<Ending, Error> {
         let frame = &self.header.frame;
-        let mut planes = planes(frame, self.budget, |component| u32::from(component.v))?;
-        self.drive(keep, &mut planes, &mut |row, planes| {
+        let budget = self.budget;
+        let mut planes = planes(frame, budget, |component| u32::from(component.v))?;
+        let ending = self.drive(keep, &mut planes, &mut |row, planes| {
             visit(row, planes)?;
             planes.iter_mut().for_each(Plane::clear);
             Ok(())
-        })
+        })?;
+        planes.into_iter().for_each(|plane| plane.free(budget));
+        Ok(ending)
     }
 
     /// Decodes rows into `planes`; `after` is called behind each.
@@ -183,6 +194,7 @@ impl<'a> Decoder<'a> {
             after(row, planes)?;
         }
         let end = work.leave(&scans, &mut notes)?;
+        work.free(budget);
         if single {
             finish_markers(&mut markers, end)?;
         }
@@ -317,6 +329,17 @@ impl<'a> Work<'a> {
                     bands[n].finish(row, component, &mut planes[n], keep.floors(n), budget)?;
                 }
                 Ok(())
+            }
+        }
+    }
+
+    /// Gives the memory back.
+    fn free(self, budget: &Budget) {
+        match self {
+            Self::Sequential(scans) => scans.into_iter().for_each(|scan| scan.feed.free(budget)),
+            Self::Progressive(scans, bands) => {
+                scans.into_iter().for_each(|scan| scan.feed.free(budget));
+                bands.into_iter().for_each(|band| band.free(budget));
             }
         }
     }

@@ -44,6 +44,11 @@ impl Band {
         Ok(Self { blocks, across })
     }
 
+    /// Gives the memory back.
+    pub(super) fn free(self, budget: &Budget) {
+        budget.free(self.blocks);
+    }
+
     /// Hands the finished row on to `plane` and begins the next.
     pub(super) fn finish(
         &mut self,
