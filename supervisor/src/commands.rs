@@ -1,15 +1,13 @@
 //! The small commands, and how a command line ends that starts no run.
 
-use crate::cli::ReportArgs;
-use crate::cli::config::{OutputConfig, Progress, Workers};
-use crate::cores::{self, Wish};
+use crate::cli::config::{OutputConfig, Progress};
+use crate::cli::{self, DoctorArgs, ReportArgs};
+use crate::doctor;
 use crate::exit::Exit;
 use crate::report::Terminal;
 use crate::report::past::{self, Question};
-use crate::sys::cgroup::{self, Delegated};
 use std::ffi::OsString;
-use std::fmt::{Display, Write};
-use std::path::Path;
+use std::fmt::Display;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A terminal for text that was asked for.
@@ -82,29 +80,12 @@ pub(crate) fn report(args: &ReportArgs) -> Exit {
     )
 }
 
-/// `pressroom doctor`: what this machine offers.
-pub(crate) fn doctor() -> Exit {
-    let facts = cores::survey(Path::new("/"));
-    let memory_per_worker = 512 << 20;
-    let count = cores::choose(
-        &facts,
-        &Wish {
-            workers: Workers::Auto { reserve: 0 },
-            memory_per_worker,
-            memory_total: None,
-            files: None,
-        },
-    );
-    let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let cap = match Delegated::look(Path::new(cgroup::ROOT), &own, std::process::id()) {
-        Ok(()) => "hard limit per worker by cgroup".to_owned(),
-        Err(why) => format!(
-            "process limit (RLIMIT_DATA) and memory watch; no cgroup: {why}\n          \
-             for a hard limit: systemd-run --user --scope -p Delegate=yes pressroom ..."
-        ),
+/// `pressroom doctor`: what this machine offers, and what mends the rest.
+pub(crate) fn doctor(args: &DoctorArgs) -> Exit {
+    let config = match cli::defaults() {
+        Ok(config) => config,
+        Err(error) => return complain(&error, error.exit()),
     };
-    let mut text = String::new();
-    let _ = writeln!(text, "workers   {}", count.why);
-    let _ = writeln!(text, "memory    {cap}");
-    say(&text)
+    let findings = doctor::look(&config, &args.place);
+    say(&findings.text()).merge(findings.exit())
 }

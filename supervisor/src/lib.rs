@@ -11,6 +11,7 @@ pub mod cli;
 mod commands;
 pub mod cores;
 mod death;
+mod doctor;
 mod driver;
 pub mod exit;
 pub mod filter;
@@ -43,7 +44,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let exit = match cli::parse(args.clone()) {
         Ok(Command::Run(config)) => run::compress(*config, commands::line(&args)),
         Ok(Command::Report(report)) => commands::report(&report),
-        Ok(Command::Doctor) => commands::doctor(),
+        Ok(Command::Doctor(doctor)) => commands::doctor(&doctor),
         Ok(Command::Settings(text)) => commands::say(&text),
         Err(UsageError::Shown(text)) => commands::say(&text),
         Err(error) => commands::complain(&error, error.exit()),

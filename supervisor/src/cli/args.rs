@@ -28,7 +28,7 @@ pub(super) enum Subcommands {
     /// Say what the last run did: totals, failures, slowest files
     Report(ReportArgs),
     /// Say what this machine offers: cores, memory caps, sandbox
-    Doctor,
+    Doctor(DoctorArgs),
     /// Print the settings a run would use and where each comes from
     Config(Box<RunArgs>),
 }
@@ -46,7 +46,7 @@ Examples:
   pressroom photos -o small --run-for 2h --background -Q
       from cron: stops after two hours and goes on the next night
 
-Other commands: pressroom report [DIR], pressroom doctor, pressroom config [FLAGS].
+Other commands: pressroom report [DIR], pressroom doctor [DIR], pressroom config [FLAGS].
 A folder called like a command is written ./report.
 
 Exit codes:
@@ -336,4 +336,12 @@ pub struct ReportArgs {
     /// Only what happened within this time, such as 24h or 7d
     #[arg(long, value_name = "DUR", value_parser = units::duration)]
     pub since: Option<Duration>,
+}
+
+/// `pressroom doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// The output folder to look at
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub place: PathBuf,
 }

@@ -11,7 +11,7 @@ mod resolve;
 mod suggest;
 mod values;
 
-pub use args::ReportArgs;
+pub use args::{DoctorArgs, ReportArgs};
 pub use config::Config;
 
 use clap::{FromArgMatches, Subcommand};
@@ -26,7 +26,7 @@ pub enum Command {
     /// Say what an earlier run did.
     Report(ReportArgs),
     /// Say what this machine offers.
-    Doctor,
+    Doctor(DoctorArgs),
     /// Print this: the settings a run would use and where each comes from.
     Settings(String),
 }
@@ -104,6 +104,19 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, UsageE
     })
 }
 
+/// A run in which nothing but input and output is said: every setting has its default.
+///
+/// # Errors
+/// None that could be told apart from a mistake in the defaults themselves, which a test rules out.
+pub(crate) fn defaults() -> Result<Config, UsageError> {
+    let mut args = args::RunArgs {
+        paths: vec![PathBuf::from(".")],
+        ..Default::default()
+    };
+    args.place.output = Some(PathBuf::from("out"));
+    resolve::resolve(args).map_err(|conflict| conflict.explain(&[]))
+}
+
 /// As [`parse`], but pure.
 pub(crate) fn interpret(
     args: &[OsString],
@@ -139,7 +152,7 @@ fn other(args: &[OsString]) -> Result<Command, UsageError> {
     let matches = command.try_get_matches_from(std::iter::once(&name).chain(args))?;
     match args::Subcommands::from_arg_matches(&matches)? {
         args::Subcommands::Report(report) => Ok(Command::Report(report)),
-        args::Subcommands::Doctor => Ok(Command::Doctor),
+        args::Subcommands::Doctor(doctor) => Ok(Command::Doctor(doctor)),
         args::Subcommands::Run(_) | args::Subcommands::Config(_) => Err(UsageError::Invalid(
             "name the command first: pressroom run PATH...".to_owned(),
         )),

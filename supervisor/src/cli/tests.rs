@@ -567,7 +567,14 @@ fn the_other_commands() {
         }
         .interpret()
     };
-    assert!(matches!(parse(&["doctor"]), Ok(Command::Doctor)));
+    let Ok(Command::Doctor(doctor)) = parse(&["doctor", "out"]) else {
+        panic!("refused")
+    };
+    assert_eq!(doctor.place, Path::new("out"));
+    assert_eq!(
+        defaults().unwrap().settings,
+        config(&["a", "-o", "b"]).settings
+    );
     let Ok(Command::Report(report)) = parse(&["report", "out", "--failed", "--since", "24h"])
     else {
         panic!("refused")
