@@ -9,6 +9,7 @@ use pressroom_jobs::Budget;
 use pressroom_jobs::jpeg::decode::{self, Survivors};
 use pressroom_jobs::jpeg::encode::Picture;
 use pressroom_jobs::jpeg::encode::markers::Form;
+use pressroom_jobs::jpeg::encode::progressive::Statistics;
 use pressroom_jobs::jpeg::prepare::Prepared;
 use pressroom_jobs::jpeg::quant::plan::Plan;
 use pressroom_jobs::jpeg::quant::quantiser::Rounding;
@@ -98,12 +99,13 @@ fn requantising(criterion: &mut Criterion) {
     let plain = Recipe {
         rounding: Rounding::Deadzone,
     };
+    let nothing = vec![Statistics::default(); picture.roles.len()];
     let first = Plan::new(
         Form::Progressive,
         plain.tuning(SCALE),
         &picture.roles,
         &picture.tables,
-        &[],
+        &nothing,
     );
     let counts = sample.predict(&first).counts;
     for rounding in [Rounding::Deadzone, Rounding::Trellis] {
