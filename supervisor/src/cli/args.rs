@@ -178,7 +178,7 @@ pub struct FileArgs {
     /// Leave out files and folders that match. May be repeated
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
-    /// Take the files listed in FILE, one a line (- is standard input); relative names start at PATH, or else here
+    /// Take the files listed in FILE, one a line (- is standard input); PATH, or else the current folder, is the tree that is mirrored
     #[arg(long, value_name = "FILE|-")]
     pub files_from: Option<PathBuf>,
     /// With --files-from: names end with a NUL byte, as from find -print0

@@ -44,7 +44,7 @@ pub enum Inputs {
         from: ListFrom,
         /// Byte between two names: newline or NUL.
         separator: u8,
-        /// Folder the names are relative to and must lie in.
+        /// Folder whose tree is mirrored; what is listed must lie in it. Relative names start at the current folder.
         base: PathBuf,
     },
 }

@@ -23,6 +23,9 @@ const LONGEST_NAME: u64 = 4096;
 pub(super) struct List {
     config: Arc<Config>,
     roots: Roots,
+    /// The current folder, which names are relative to as in any command.
+    here: PathBuf,
+    /// The folder whose tree is mirrored.
     base: PathBuf,
     from: Opened,
     separator: u8,
@@ -48,6 +51,7 @@ impl List {
         separator: u8,
         repeatable: bool,
     ) -> io::Result<Self> {
+        let here = std::env::current_dir()?;
         let from = match from {
             ListFrom::File(path) => File::open(path).map(|_| Opened::File(path.clone()))?,
             ListFrom::Stdin if repeatable => {
@@ -61,6 +65,7 @@ impl List {
         Ok(Self {
             config,
             roots,
+            here,
             base,
             from,
             separator,
@@ -78,7 +83,7 @@ impl List {
 
     /// What one listed name stands for; `None` if it is passed over.
     fn name(&self, name: &OsStr) -> Option<Finding> {
-        let typed = self.base.join(name);
+        let typed = self.here.join(name);
         let found = fs::canonicalize(&typed)
             .and_then(|real| fs::metadata(&real).map(|found| (real, found)));
         let (real, found) = match found {
@@ -127,7 +132,7 @@ impl List {
 
     fn outside(&self) -> Failed {
         let message = format!(
-            "lies outside {}, to which the list's names are relative: give a folder that holds it as PATH (links out of it need \
+            "lies outside {}, whose tree is mirrored: give a folder that holds it as PATH (links out of it need \
              --follow-symlinks)",
             self.base.display()
         );

@@ -231,18 +231,15 @@ pub(crate) fn identity(metadata: &Metadata) -> Identity {
 
 /// The failure that stands for an error from the file system.
 pub(crate) fn failure(operation: &str, error: &io::Error) -> Failed {
-    let kind = error.kind();
-    let (kind, advice) = if kind == io::ErrorKind::NotFound {
-        (FailureKind::Vanished, ": it is not there")
-    } else if kind == io::ErrorKind::PermissionDenied {
-        (FailureKind::Unreadable, ": check its permissions")
+    let (kind, message) = if error.kind() == io::ErrorKind::NotFound {
+        (FailureKind::Vanished, "does not exist".to_owned())
+    } else if error.kind() == io::ErrorKind::PermissionDenied {
+        let message = format!("permission denied: give yourself the right to {operation}");
+        (FailureKind::Unreadable, message)
     } else {
-        (FailureKind::Io, "")
+        (FailureKind::Io, format!("cannot {operation}: {error}"))
     };
-    Failed {
-        kind,
-        message: format!("cannot {operation}{advice} ({error})"),
-    }
+    Failed { kind, message }
 }
 
 /// The failure that stands for something that is no file.

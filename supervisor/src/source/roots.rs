@@ -20,8 +20,8 @@ pub enum RootsError {
         /// What is wrong with it.
         message: String,
     },
-    /// The names of a list are relative to a folder; wrong usage.
-    #[error("{} is a file: with --files-from, PATH is the folder the names are relative to", path.display())]
+    /// What a list names is mirrored below a folder; wrong usage.
+    #[error("{} is a file: with --files-from, PATH is the folder whose tree is mirrored", path.display())]
     BaseIsFile {
         /// The file.
         path: PathBuf,
@@ -82,7 +82,7 @@ pub struct Roots {
     pub(super) named: Vec<Root>,
     /// Folders pressroom writes to, resolved as far as they exist; never taken as input.
     pub(super) own: Vec<PathBuf>,
-    /// The folder a list's names are relative to.
+    /// The folder whose tree is mirrored, where names come from a list.
     pub(super) base: Option<PathBuf>,
     output: PathBuf,
     home: PathBuf,

@@ -128,7 +128,7 @@ fn inputs(mut paths: Vec<PathBuf>, files: &FileArgs) -> Resolved<Inputs> {
     if paths.len() > 1 {
         return Err(Conflict::new(
             &["files-from"],
-            "with --files-from at most one PATH can be given: the folder the names are relative to",
+            "with --files-from at most one PATH can be given: the folder whose tree is mirrored",
         ));
     }
     Ok(Inputs::List {
