@@ -105,15 +105,20 @@ pub(crate) fn extend(acc: u64, size: u32) -> i32 {
     raw + (negative & (1 - (1 << size)))
 }
 
-/// The code at K.3 to K.6 of T.81, which files made from video frames leave out; `class` 0 is DC, `slot` 0 luma.
+/// The code of tables K.3 to K.6 of T.81, which files made from video frames leave out; `class` 0 is DC, `slot` 0 luma.
 pub(crate) fn standard(class: u8, slot: u8) -> Code {
-    let (counts, symbols) = match (class, slot) {
+    let (counts, symbols) = standard_counts(class, slot);
+    Code { counts, symbols }
+}
+
+/// Lengths and symbols of a standard code.
+pub(super) fn standard_counts(class: u8, slot: u8) -> ([u8; 16], Vec<u8>) {
+    match (class, slot) {
         (0, 0) => (DC_LUMA_COUNTS, (0..12).collect()),
         (0, _) => (DC_CHROMA_COUNTS, (0..12).collect()),
         (_, 0) => (AC_LUMA_COUNTS, AC_LUMA.to_vec()),
         (_, _) => (AC_CHROMA_COUNTS, AC_CHROMA.to_vec()),
-    };
-    Code { counts, symbols }
+    }
 }
 
 const DC_LUMA_COUNTS: [u8; 16] = [0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0];

@@ -19,6 +19,8 @@ mod reader;
 mod restarts;
 mod sequential;
 mod survivors;
+#[cfg(test)]
+mod tests;
 
 pub use header::{Header, read_header};
 pub use parts::SecondPart;
@@ -79,6 +81,13 @@ pub struct Ending {
     /// Second pictures and videos in the trailer.
     pub second_parts: Vec<SecondPart>,
 }
+
+/// What [`Decoder::rows`] hands MCU rows to: the row's number and, for each component, a plane of the block rows in it
+/// that hold picture.
+pub type Visit<'v> = dyn FnMut(u32, &[Plane]) -> Result<(), Error> + 'v;
+
+/// Called behind each MCU row with the planes it was appended to.
+type After<'v> = dyn FnMut(u32, &mut [Plane]) -> Result<(), Error> + 'v;
 
 /// Decodes all of `source`, less the coefficients that `keep` drops.
 ///
@@ -145,16 +154,11 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Decodes one MCU row after the other and hands each to `visit`: its number and, for each component, a plane that
-    /// holds this row's blocks only (as many block rows as hold picture).
+    /// Decodes one MCU row after the other, hands each to `visit` and forgets it.
     ///
     /// # Errors
     /// As [`read`], and those of `visit`.
-    pub fn rows(
-        self,
-        keep: &Survivors,
-        visit: &mut dyn FnMut(u32, &[Plane]) -> Result<(), Error>,
-    ) -> Result<Ending, Error> {
+    pub fn rows(self, keep: &Survivors, visit: &mut Visit<'_>) -> Result<Ending, Error> {
         let frame = &self.header.frame;
         let budget = self.budget;
         let mut planes = planes(frame, budget, |component| u32::from(component.v))?;
@@ -172,7 +176,7 @@ impl<'a> Decoder<'a> {
         self,
         keep: &Survivors,
         planes: &mut [Plane],
-        after: &mut dyn FnMut(u32, &mut [Plane]) -> Result<(), Error>,
+        after: &mut After<'_>,
     ) -> Result<Ending, Error> {
         let Self {
             source,

@@ -19,7 +19,7 @@ const WINDOW: u64 = 400;
 /// Bytes forgotten after entering blindly. Bytes and not MCUs, or busy parts of the picture would count for less.
 const FORGOTTEN: u64 = 160;
 /// Files with less data than this are as quickly decoded.
-const WORTHWHILE: u64 = 8 * WINDOWS * WINDOW;
+const WORTHWHILE: u64 = 6 * WINDOWS * WINDOW;
 
 /// Bins of a histogram of magnitudes.
 pub const BINS: usize = 32;
