@@ -1,0 +1,191 @@
+//! Where a run finds itself: no environment, closed outputs, a replaced executable, few resources.
+
+use crate::cases::Case;
+use crate::{pictures, processes, test, test_with_fake};
+use libtest_mimic::Trial;
+use std::fs;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+pub(crate) fn tests() -> Vec<Trial> {
+    vec![
+        test("without_any_environment", no_environment),
+        test("a_closed_stdout_does_not_stop_the_work", closed_stdout),
+        test("a_full_stdout_does_not_stop_the_work", full_stdout),
+        test_with_fake("the_door_for_tests_is_open_here", door),
+        test("the_executable_may_be_replaced_during_a_run", replaced),
+        test("a_worker_without_a_supervisor_leaves", lonely_worker),
+        test("an_unwritable_output_is_refused_at_once", unwritable),
+        test("few_open_files_are_enough", few_files),
+        test("help_and_usage_errors_are_told_apart", usage),
+        test("every_wrong_turn_says_what_to_do", wrong_turns),
+    ]
+}
+
+fn three_photos(case: &Case) {
+    for name in ["lake.jpg", "town.jpg", "leaf.png"] {
+        case.input(name, &pictures::photo(name));
+    }
+}
+
+fn no_environment() {
+    let case = Case::new();
+    three_photos(&case);
+    let mut command = case.command(&[]);
+    command.env_clear();
+    let ran = case.finish(command.spawn().expect("it starts"));
+    ran.expect_code(0);
+    case.check(&ran, 3);
+}
+
+fn closed_stdout() {
+    let case = Case::new();
+    three_photos(&case);
+    let mut child = case.start(&["-v"]);
+    drop(child.stdout.take());
+    let ran = case.finish(child);
+    assert!([Some(0), Some(1)].contains(&ran.code()), "{}", ran.text());
+    case.check(&ran, 3);
+    assert_eq!(case.tree("out").len(), 3);
+}
+
+fn full_stdout() {
+    let case = Case::new();
+    three_photos(&case);
+    let full = fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .expect("Linux has it");
+    let mut command = case.command(&["-v"]);
+    command.stdout(full);
+    let ran = case.finish(command.spawn().expect("it starts"));
+    ran.expect_code(1);
+    case.check(&ran, 3);
+    assert_eq!(case.tree("out").len(), 3);
+}
+
+/// All tests with a misbehaving worker would prove nothing if it were never started.
+fn door() {
+    let case = Case::fake("-");
+    case.inputs(&["corrupt.jpg"]);
+    let ran = case.run(&[]);
+    let records = case.check(&ran, 1);
+    assert_eq!(
+        records.field("corrupt.jpg", "message"),
+        "as the file's name asks"
+    );
+}
+
+fn replaced() {
+    let case = Case::new();
+    for number in 0..400 {
+        case.input(format!("{number}.jpg"), &pictures::jpeg(number));
+    }
+    let copy = case.path("pressroom-copy");
+    fs::copy(env!("CARGO_BIN_EXE_pressroom"), &copy).expect("a copy");
+    let mut command = Command::new(&copy);
+    command
+        .args([
+            "in",
+            "-o",
+            "out",
+            "-q",
+            "75",
+            "--json",
+            "json",
+            "--no-config",
+            "-j",
+            "2",
+            "--recycle-after",
+            "20",
+        ])
+        .current_dir(case.folder())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let child = command.spawn().expect("it starts");
+    processes::wait_until(Duration::from_secs(30), || {
+        !processes::workers(&case.folder()).is_empty()
+    });
+    fs::remove_file(&copy).expect("our own copy");
+    fs::write(&copy, "#!/bin/sh\nexit 1\n").expect("something else in its place");
+    let ran = case.finish(child);
+    ran.expect_code(0);
+    assert_eq!(case.check(&ran, 400).run["failed"], 0);
+}
+
+fn lonely_worker() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pressroom"))
+        .arg("__worker")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut said = Vec::new();
+    child
+        .stdout
+        .take()
+        .expect("piped")
+        .read_to_end(&mut said)
+        .expect("readable");
+    let status = child.wait().expect("our own child");
+    assert!(!status.success() && status.code().is_some(), "{status:?}");
+    assert_eq!(said, b"", "a worker says nothing before it is spoken to");
+}
+
+fn unwritable() {
+    let case = Case::new();
+    three_photos(&case);
+    fs::write(case.path("out"), "a file, not a folder").expect("our own");
+    let ran = case.run(&[]);
+    assert!([Some(2), Some(3)].contains(&ran.code()), "{}", ran.text());
+    assert!(ran.stderr.contains("out"), "{}", ran.text());
+}
+
+fn few_files() {
+    let case = Case::new();
+    three_photos(&case);
+    let usual = case.command(&["-j", "2"]);
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 64; exec \"$@\"", "sh"]);
+    command.arg(usual.get_program()).args(usual.get_args());
+    command
+        .current_dir(case.folder())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let ran = case.finish(command.spawn().expect("it starts"));
+    ran.expect_code(0);
+    case.check(&ran, 3);
+}
+
+fn usage() {
+    let case = Case::new();
+    let code = |arguments: &[&str]| {
+        let output = case.bare().args(arguments).output().expect("it starts");
+        (
+            output.status.code(),
+            output.stdout.is_empty(),
+            output.stderr.is_empty(),
+        )
+    };
+    assert_eq!(code(&["--help"]), (Some(0), false, true));
+    assert_eq!(code(&["--version"]), (Some(0), false, true));
+    assert_eq!(code(&["--no-such-flag"]), (Some(2), true, false));
+    assert_eq!(code(&[]), (Some(2), true, false));
+    assert_eq!(code(&["doctor"]), (Some(0), false, true));
+}
+
+fn wrong_turns() {
+    let case = Case::new();
+    let said = |arguments: &[&str]| {
+        let output = case.bare().args(arguments).output().expect("it starts");
+        assert_ne!(output.status.code(), Some(0), "{arguments:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(said(&["nowhere", "-o", "out", "-q", "75"]).contains("nowhere"));
+    assert!(said(&["in", "-o", "in", "-q", "75"]).contains("--in-place"));
+    assert!(said(&["report", "nowhere"]).contains("ledger"));
+}

@@ -1,0 +1,259 @@
+//! What files may be like: odd names, bad contents, read-only, unreadable.
+
+use crate::cases::Case;
+use crate::{pictures, test, test_with_fake};
+use libtest_mimic::Trial;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+pub(crate) fn tests() -> Vec<Trial> {
+    vec![
+        test("a_second_run_has_nothing_to_do", twice),
+        test("bad_inputs_are_one_clear_row_each", bad_inputs),
+        test("any_name_comes_out_as_it_went_in", odd_names),
+        test("read_only_inputs_are_no_obstacle", read_only),
+        test("pipes_and_links_are_left_alone", special_files),
+        test("an_output_that_is_not_ours_is_left_alone", foreign_output),
+        test("a_file_that_changed_is_done_again", changed_between_runs),
+        test("a_dry_run_leaves_nothing", dry_run),
+        test("in_place_replaces_only_with_something_smaller", in_place),
+        test_with_fake(
+            "in_place_nothing_is_lost_when_workers_crash",
+            in_place_crashes,
+        ),
+        test("many_small_files_are_all_done", many),
+    ]
+}
+
+fn twice() {
+    let case = Case::new();
+    case.input("a.jpg", &pictures::photo("lake.jpg"))
+        .input("b/c.jpg", &pictures::photo("town.jpg"));
+    case.run(&[]).expect_code(0);
+    let before = case.tree("out");
+    assert_eq!(before.len(), 2);
+    let ran = case.run(&[]);
+    ran.expect_code(0);
+    let records = case.check(&ran, 2);
+    assert_eq!(
+        (&records.run["skipped"], &records.run["cpu_us"]),
+        (&2.into(), &0.into())
+    );
+    assert_eq!(case.tree("out"), before);
+}
+
+fn bad_inputs() {
+    let case = Case::new();
+    let photo = pictures::photo("dunes.jpg");
+    case.input("good.jpg", &photo)
+        .input("cut.jpg", &photo[..photo.len() / 2])
+        .input("page.jpg", b"<!DOCTYPE html><html><body>404</body></html>")
+        .input("empty.jpg", b"")
+        .input("giant.jpg", &pictures::giant());
+    let ran = case.run(&[]);
+    ran.expect_code(1);
+    let records = case.check(&ran, 5);
+    assert_eq!(records.outcome("good.jpg"), "saved");
+    for (name, reasons) in [
+        ("cut.jpg", &["corrupt"][..]),
+        ("page.jpg", &["not_an_image"]),
+        ("empty.jpg", &["empty"]),
+        ("giant.jpg", &["too_large", "memory_cap"]),
+    ] {
+        assert_eq!(records.outcome(name), "failed", "{name}");
+        assert!(
+            reasons.contains(&records.reason(name)),
+            "{name}: {}",
+            records.reason(name)
+        );
+        assert!(
+            !records
+                .field(name, "message")
+                .as_str()
+                .unwrap_or("")
+                .is_empty(),
+            "{name}"
+        );
+        assert_eq!(records.deaths(name), 0, "{name}");
+    }
+    assert_eq!(case.tree("out").len(), 1);
+}
+
+fn odd_names() {
+    let case = Case::new();
+    let names: [&[u8]; 7] = [
+        b"new\nline.jpg",
+        b"-rf.jpg",
+        b"--workers.jpg",
+        b"not utf8 \xff\xfe.jpg",
+        b"tab\tand \"quotes\" 'too'.jpg",
+        b"\x1b[31mred.jpg",
+        b"sp ace /\xc3\xa9\x80.jpg",
+    ];
+    for (number, name) in names.iter().enumerate() {
+        case.input(OsStr::from_bytes(name), &pictures::jpeg(number as u64));
+    }
+    let ran = case.run(&["-v"]);
+    ran.expect_code(0);
+    let records = case.check(&ran, names.len());
+    assert_eq!(records.run["failed"], 0);
+    let outputs = case.tree("out");
+    for name in names {
+        let path = Path::new(OsStr::from_bytes(name));
+        assert!(outputs.contains_key(path), "{path:?} is missing");
+        let file = path.file_name().expect("a name");
+        assert!(records.files.contains_key(file), "{file:?} has no record");
+    }
+    assert!(!ran.stdout.contains('\x1b'), "a name steered the terminal");
+}
+
+fn read_only() {
+    let case = Case::new();
+    case.input("a.jpg", &pictures::photo("lake.jpg"));
+    let folder = case.path("in");
+    fs::set_permissions(folder.join("a.jpg"), fs::Permissions::from_mode(0o444)).expect("our own");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).expect("our own");
+    let before = case.tree("in");
+    let ran = case.run(&[]);
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).expect("our own");
+    ran.expect_code(0);
+    case.check(&ran, 1);
+    assert_eq!(case.tree("in"), before);
+}
+
+fn special_files() {
+    let case = Case::new();
+    case.input("a.jpg", &pictures::jpeg(1));
+    let made = std::process::Command::new("mkfifo")
+        .arg(case.path("in/pipe.jpg"))
+        .status();
+    assert!(
+        made.is_ok_and(|status| status.success()),
+        "mkfifo is part of every system"
+    );
+    symlink(case.path("in"), case.path("in/loop")).expect("a link");
+    symlink("/etc/passwd", case.path("in/passwd.jpg")).expect("a link");
+    symlink("/nowhere", case.path("in/dangling.jpg")).expect("a link");
+    let ran = case.run(&[]);
+    assert!([Some(0), Some(1)].contains(&ran.code()), "{}", ran.text());
+    case.check(&ran, ran.records().files.len());
+    assert_eq!(case.tree("out").len(), 1);
+}
+
+fn foreign_output() {
+    let case = Case::new();
+    case.input("a.jpg", &pictures::photo("lake.jpg"))
+        .input("b.jpg", &pictures::photo("town.jpg"));
+    fs::create_dir(case.path("out")).expect("an output folder");
+    fs::write(case.path("out/a.jpg"), "mine").expect("a file of the user's");
+    let ran = case.run(&[]);
+    let records = case.check(&ran, 2);
+    assert_eq!(records.outcome("b.jpg"), "saved");
+    assert_ne!(records.outcome("a.jpg"), "saved");
+    assert_eq!(fs::read(case.path("out/a.jpg")).expect("there"), b"mine");
+}
+
+fn changed_between_runs() {
+    let case = Case::new();
+    case.input("a.jpg", &pictures::photo("lake.jpg"))
+        .input("b.jpg", &pictures::photo("town.jpg"));
+    case.run(&[]).expect_code(0);
+    case.input("a.jpg", &pictures::photo("dunes.jpg"));
+    let ran = case.run(&[]);
+    ran.expect_code(0);
+    let records = case.check(&ran, 2);
+    assert_eq!(
+        (records.outcome("a.jpg"), records.outcome("b.jpg")),
+        ("saved", "skipped")
+    );
+    let other = case.run(&["-q", "50"]);
+    if other.code() == Some(0) {
+        assert_eq!(case.check(&other, 2).run["skipped"], 0, "another setting");
+    }
+}
+
+fn dry_run() {
+    let case = Case::new();
+    case.input("a.jpg", &pictures::photo("lake.jpg"));
+    let ran = case.run(&["--dry-run"]);
+    ran.expect_code(0);
+    assert_eq!(case.check(&ran, 1).outcome("a.jpg"), "saved");
+    assert!(
+        !case.path("out").exists(),
+        "a dry run made the output folder"
+    );
+}
+
+fn in_place_command(case: &Case, arguments: &[&str]) -> std::process::Child {
+    let mut command = case.bare();
+    command
+        .args([
+            "in",
+            "--in-place",
+            "-q",
+            "75",
+            "--json",
+            "json",
+            "--no-config",
+        ])
+        .args(arguments);
+    command.spawn().expect("it starts")
+}
+
+fn in_place() {
+    let case = Case::new();
+    let photo = pictures::photo("lake.jpg");
+    case.input("a.jpg", &photo).input("page.jpg", b"<html>");
+    let ran = case.finish(in_place_command(&case, &["--backup", "backup"]));
+    ran.expect_code(1);
+    let records = ran.records();
+    assert_eq!(
+        (records.outcome("a.jpg"), records.outcome("page.jpg")),
+        ("saved", "failed")
+    );
+    let after = case.tree("in");
+    assert!(after[Path::new("a.jpg")].len() < photo.len());
+    assert_eq!(after[Path::new("page.jpg")], b"<html>");
+    assert_eq!(case.tree("backup")[Path::new("a.jpg")], photo);
+    let again = case.finish(in_place_command(&case, &["--backup", "backup"]));
+    assert_eq!(
+        again.records().outcome("a.jpg"),
+        "skipped",
+        "not compressed twice"
+    );
+    assert_eq!(case.tree("in"), after);
+}
+
+fn in_place_crashes() {
+    let case = Case::fake("-");
+    case.inputs(&[
+        "segv.jpg",
+        "beforedone.jpg",
+        "sleep.jpg",
+        "kill.jpg",
+        "garbage.jpg",
+        "oom.jpg",
+    ]);
+    let before = case.tree("in");
+    let ran = case.finish(in_place_command(&case, &["--timeout", "1s"]));
+    ran.expect_code(1);
+    assert_eq!(ran.records().run["failed"], 6);
+    assert_eq!(case.tree("in"), before, "an original changed");
+}
+
+fn many() {
+    let case = Case::new();
+    for number in 0..1000 {
+        case.input(
+            format!("{}/{number}.jpg", number % 7),
+            &pictures::jpeg(number),
+        );
+    }
+    let ran = case.run(&["-j", "2"]);
+    ran.expect_code(0);
+    case.check(&ran, 1000);
+    assert_eq!(case.tree("out").len(), 1000);
+}
