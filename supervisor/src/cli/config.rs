@@ -1,4 +1,4 @@
-//! What a run is to do, fully resolved: no clap, no text to parse, no conflict left. Plain data.
+//! What a run is to do, fully resolved: no text to parse, no conflict left. Plain data.
 
 use globset::GlobSet;
 use pressroom_shared::{Limits, SandboxMode, Settings};

@@ -518,3 +518,55 @@ fn the_help_text() {
 fn the_parser_is_sound() {
     layers::run_command().debug_assert();
 }
+
+#[test]
+fn a_home_that_is_none_holds_no_settings_and_a_named_file_must_be_there() {
+    let read = |kind: io::ErrorKind| move |_: &Path| -> io::Result<String> { Err(kind.into()) };
+    let args = |flags: &[&str]| flags.iter().map(OsString::from).collect::<Vec<_>>();
+    let environment: layers::Environment = [("HOME".into(), "/dev/null".into())].into();
+    for (kind, fine) in [
+        (io::ErrorKind::NotFound, true),
+        (io::ErrorKind::NotADirectory, true),
+        (io::ErrorKind::PermissionDenied, false),
+    ] {
+        let usual = interpret(&args(&["a", "-o", "b"]), &environment, &read(kind));
+        assert_eq!(usual.is_ok(), fine, "{kind:?}");
+        let named = interpret(
+            &args(&["a", "-o", "b", "--config", "c"]),
+            &environment,
+            &read(kind),
+        );
+        assert!(
+            matches!(named, Err(UsageError::ReadSettings { .. })),
+            "{kind:?}"
+        );
+    }
+}
+
+#[test]
+fn the_configuration_folder_is_where_xdg_says() {
+    let seen = std::cell::RefCell::new(Vec::new());
+    let read = |path: &Path| -> io::Result<String> {
+        seen.borrow_mut().push(path.to_owned());
+        Err(io::ErrorKind::NotFound.into())
+    };
+    let args = ["a", "-o", "b"].map(OsString::from);
+    for xdg in ["/etc/xdg", "relative", ""] {
+        let environment = [
+            ("HOME".into(), "/home/ann".into()),
+            ("XDG_CONFIG_HOME".into(), xdg.into()),
+        ]
+        .into();
+        interpret(&args, &environment, &read).unwrap();
+    }
+    interpret(&args, &Default::default(), &read).unwrap();
+    let usual = PathBuf::from("/home/ann/.config/pressroom/config.toml");
+    assert_eq!(
+        *seen.borrow(),
+        [
+            PathBuf::from("/etc/xdg/pressroom/config.toml"),
+            usual.clone(),
+            usual
+        ]
+    );
+}

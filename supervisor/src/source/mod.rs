@@ -4,12 +4,14 @@
 //! Runs in a thread of its own, because reading folders blocks. Opens no image.
 
 mod list;
+mod outlook;
 mod roots;
 mod walk;
 
+pub use outlook::{Expected, Outlook};
 pub use roots::{Roots, RootsError};
 
-use crate::cli::config::{Config, Inputs};
+use crate::cli::config::{Config, Inputs, ListFrom};
 use crate::plan::{Census, Collisions, Planner};
 use crate::task::Task;
 use pressroom_shared::{Failed, FailureKind, Identity, JobId};
@@ -90,18 +92,7 @@ pub fn start(
     sender: Sender<Sighting>,
 ) -> io::Result<JoinHandle<()>> {
     let planner = Planner::new(config, roots.output(), roots.folders());
-    let mut source: Box<dyn Source> = match &config.inputs {
-        Inputs::Paths(_) => Box::new(walk::Walk::new(Arc::clone(config), roots)),
-        Inputs::List {
-            from, separator, ..
-        } => Box::new(list::List::open(
-            Arc::clone(config),
-            roots,
-            from,
-            *separator,
-            planner.can_collide(),
-        )?),
-    };
+    let mut source = open(config, roots, planner.can_collide())?;
     std::thread::Builder::new()
         .name("source".to_owned())
         .spawn(move || {
@@ -113,6 +104,37 @@ pub fn start(
                 Err(_) => ControlFlow::Break(()),
             });
         })
+}
+
+/// Counts ahead how much there is to do, for a display; `None` for standard input, which can be read once only.
+///
+/// # Errors
+/// If the list of names cannot be read or the thread cannot be started.
+pub fn outlook(config: &Arc<Config>, roots: Roots) -> io::Result<Option<Arc<Outlook>>> {
+    if let Inputs::List {
+        from: ListFrom::Stdin,
+        ..
+    } = config.inputs
+    {
+        return Ok(None);
+    }
+    outlook::start(open(config, roots, false)?).map(Some)
+}
+
+/// The source the configuration names; `repeatable` if more than one pass will be made.
+fn open(config: &Arc<Config>, roots: Roots, repeatable: bool) -> io::Result<Box<dyn Source>> {
+    Ok(match &config.inputs {
+        Inputs::Paths(_) => Box::new(walk::Walk::new(Arc::clone(config), roots)),
+        Inputs::List {
+            from, separator, ..
+        } => Box::new(list::List::open(
+            Arc::clone(config),
+            roots,
+            from,
+            *separator,
+            repeatable,
+        )?),
+    })
 }
 
 /// Places what `source` finds and tells it, collisions first.

@@ -531,3 +531,41 @@ fn dropping_the_receiver_ends_the_walk() {
     drop(receiver);
     thread.join().unwrap();
 }
+
+#[test]
+fn the_outlook_knows_the_total() {
+    let place = Place::new();
+    for name in ["in/a.jpg", "in/sub/b.jpg", "in/notes.txt"] {
+        place.file(name);
+    }
+    let config = Arc::new(place.config(&["in", "in/gone.jpg"]));
+    let outlook = outlook(&config, Roots::resolve(&config).unwrap())
+        .unwrap()
+        .unwrap();
+    while !outlook.so_far().complete {
+        std::thread::yield_now();
+    }
+    let bytes = ("in/a.jpg".len() + "in/sub/b.jpg".len()) as u64;
+    assert_eq!(
+        outlook.so_far(),
+        Expected {
+            inputs: 3,
+            bytes,
+            complete: true
+        }
+    );
+    let stdin = Inputs::List {
+        from: ListFrom::Stdin,
+        separator: 0,
+        base: place.path("in"),
+    };
+    let config = Arc::new(Config {
+        inputs: stdin,
+        ..(*config).clone()
+    });
+    assert!(
+        super::outlook(&config, Roots::resolve(&config).unwrap())
+            .unwrap()
+            .is_none()
+    );
+}

@@ -74,8 +74,10 @@ fn settings_file(
         .config
         .clone()
         .or_else(|| variable("PRESSROOM_CONFIG").map(PathBuf::from));
+    // The XDG base directory specification: a relative path is to be ignored.
     let usual = variable("XDG_CONFIG_HOME")
         .map(PathBuf::from)
+        .filter(|folder| folder.is_absolute())
         .or_else(|| variable("HOME").map(|home| Path::new(home).join(".config")))
         .map(|folder| folder.join("pressroom/config.toml"));
     let must = named.is_some();
@@ -84,13 +86,22 @@ fn settings_file(
     };
     let text = match read(&path) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must => return Ok(None),
+        Err(error) if !must && is_absent(&error) => return Ok(None),
         Err(error) => return Err(UsageError::ReadSettings { path, error }),
     };
     let table = text.parse().map_err(|error: toml::de::Error| {
         UsageError::Invalid(format!("{}: {error}", path.display()))
     })?;
     Ok(Some((path, table)))
+}
+
+/// A home folder that is none (`/dev/null`, as some services have) holds no settings.
+fn is_absent(error: &std::io::Error) -> bool {
+    [
+        std::io::ErrorKind::NotFound,
+        std::io::ErrorKind::NotADirectory,
+    ]
+    .contains(&error.kind())
 }
 
 /// Takes the `[profile.*]` tables out of a settings file.
