@@ -7,8 +7,8 @@ use super::files::{Files, Found};
 use super::parcel::{Parcel, Placing, Ready, State, left_alone};
 use super::{Known, Overwrite, Place, Publisher, backup};
 use crate::ledger::{Hasher, Ours, Published};
-use crate::task::{Ending, Skip};
-use pressroom_shared::{Failed, FailureKind, Identity, Kept, KeptReason};
+use crate::task::{Ending, Record, Skip};
+use pressroom_shared::{Failed, FailureKind, Identity, ImageFormat, Kept, KeptReason};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
@@ -36,7 +36,7 @@ impl<F: Files> Publisher<F> {
         };
         let source = self.source(&task.source, task.identity)?;
         if self.in_place() && source.links > 1 {
-            return Err(Box::new(hard_linked(parcel)));
+            return Err(Box::new(hard_linked(&parcel.record)));
         }
         let file = self.staged(&parcel.staged, expected)?;
         let hash = self.fingerprint(&file, &parcel.staged)?;
@@ -214,16 +214,13 @@ fn is_still(before: Published, found: &Found) -> bool {
     before.size == found.identity.size && before.mtime_ns == found.identity.mtime_ns
 }
 
-fn hard_linked(parcel: &Parcel) -> Ending {
-    match (&parcel.record.ending, parcel.record.format) {
-        (Ending::Saved(saved), _) => Ending::Kept(Kept {
-            reason: KeptReason::HardLinked,
-            bytes: parcel.record.task.identity.size,
-            format: saved.format,
-            warnings: Vec::new(),
-        }),
-        (other, _) => other.clone(),
-    }
+fn hard_linked(record: &Record) -> Ending {
+    Ending::Kept(Kept {
+        reason: KeptReason::HardLinked,
+        bytes: record.task.identity.size,
+        format: record.format.unwrap_or(ImageFormat::Jpeg),
+        warnings: Vec::new(),
+    })
 }
 
 pub(super) fn changed() -> Failed {

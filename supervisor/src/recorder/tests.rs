@@ -21,10 +21,10 @@ fn publish(world: &World, publish: Publish) -> Record {
 }
 
 fn failure(record: &Record) -> FailureKind {
-    match &record.ending {
-        Ending::Failed(failed) => failed.kind,
-        other => panic!("not failed: {other:?}"),
-    }
+    let Ending::Failed(failed) = &record.ending else {
+        panic!("not failed: {:?}", record.ending);
+    };
+    failed.kind
 }
 
 #[test]

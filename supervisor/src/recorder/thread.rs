@@ -12,9 +12,12 @@ use tokio::sync::mpsc::UnboundedSender;
 /// Results in one batch, at most; each holds a file open.
 const MOST: usize = 128;
 
-/// How long the first result of a batch waits for company. Long enough that a disk that flushes slowly is not asked
-/// for every image, short enough that nobody sees it.
+/// How long the first result of a batch waits for company, at most.
 const LINGER: Duration = Duration::from_millis(25);
+
+/// How long it waits without any coming. Where results come slower than this a batch of one costs little; where the disk
+/// is slow, they gather while it flushes.
+const GAP: Duration = Duration::from_millis(3);
 
 pub(super) struct Thread<F> {
     writer: Writer,
@@ -83,7 +86,7 @@ impl<F: Files> Thread<F> {
     }
 }
 
-/// Waits for the first message, then takes what comes within [`LINGER`], up to [`MOST`].
+/// Waits for the first message, then takes what comes within [`LINGER`] without a [`GAP`], up to [`MOST`].
 fn gather(inbox: &Receiver<Message>) -> Gathered {
     let mut gathered = Gathered::default();
     match inbox.recv() {
@@ -93,7 +96,7 @@ fn gather(inbox: &Receiver<Message>) -> Gathered {
     let until = Instant::now() + LINGER;
     while !gathered.complete() {
         let patience = if gathered.lingers() {
-            until.saturating_duration_since(Instant::now())
+            until.saturating_duration_since(Instant::now()).min(GAP)
         } else {
             Duration::ZERO
         };
