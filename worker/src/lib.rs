@@ -22,6 +22,7 @@ mod usage;
 use descriptors::Wire;
 use error::StartError;
 use handle::Handler;
+use limits::CpuAllowance;
 use link::{LinkError, Receiver, Sender};
 use pressroom_shared::{
     BUILD_ID, Done, Enforced, Go, Job, PROTOCOL, Ready, ToSupervisor, ToWorker, WorkerExit,
@@ -57,7 +58,7 @@ struct Worker {
     gauge: Gauge,
     inbox: inlet::Inbox,
     outbound: Sender<File>,
-    job_seconds: u32,
+    allowance: CpuAllowance,
 }
 
 /// Everything up to `Ready`, in the only order that works: the wire is taken before anything can print; `Go` is read, limits
@@ -71,6 +72,7 @@ fn start() -> Result<Worker, StartError> {
         rlimit_data: limits::install(&go.limits)?,
         ..Enforced::default()
     };
+    let allowance = CpuAllowance::new(&go.limits);
     let gauge = Gauge::open();
     let handler = Handler::new(&go)?;
     confine::confine(&go.confinement, &mut enforced)?;
@@ -82,7 +84,7 @@ fn start() -> Result<Worker, StartError> {
         gauge,
         inbox,
         outbound,
-        job_seconds: go.limits.job_seconds,
+        allowance,
     })
 }
 
@@ -118,10 +120,10 @@ impl Worker {
             gauge,
             inbox,
             mut outbound,
-            job_seconds,
+            allowance,
         } = self;
         let work = |job: &Job| {
-            limits::allow_cpu(job_seconds);
+            allowance.renew();
             measured(&gauge, job, || handler.handle(job))
         };
         match serve::serve(inbox, &mut outbound, work) {

@@ -19,7 +19,7 @@ pub(crate) const RESERVE: u64 = 8 * MIB;
 
 /// Pages of the program's own code and constants. They are resident but RLIMIT_DATA does not count them, so they are
 /// taken off it: what it allows plus these stays under the cap.
-const CODE: u64 = 4 * MIB;
+const CODE: u64 = 5 * MIB;
 
 /// Address space beyond the cap: code, reserved arenas, guard pages. Only meant to stop a runaway.
 const ADDRESS_SPACE: u64 = 4 << 30;
@@ -120,15 +120,33 @@ pub(crate) fn job_memory(limits: &Limits) -> Result<u64, StartError> {
     }
 }
 
-/// Lets the job that starts now use as much CPU as its wall-clock limit and a little more; past it the kernel ends the process.
+/// The CPU time each job may take: as much as its wall-clock limit and a little more; past it the kernel ends the process.
 ///
-/// A backstop for a supervisor that is stopped or gone astray, so a failure to set it is no reason to fail the job.
-pub(crate) fn allow_cpu(job_seconds: u32) {
-    let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec;
-    let soft = cpu_bound(u64::try_from(used).unwrap_or(0), job_seconds);
-    let maximum = getrlimit(Resource::Cpu).maximum;
-    let current = Some(soft.min(maximum.unwrap_or(u64::MAX)));
-    let _ = setrlimit(Resource::Cpu, Rlimit { current, maximum });
+/// A backstop for a supervisor that is stopped or gone astray, so a failure to set it is no reason to fail a job.
+#[derive(Debug)]
+pub(crate) struct CpuAllowance {
+    job_seconds: u32,
+    maximum: Option<u64>,
+}
+
+impl CpuAllowance {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            job_seconds: limits.job_seconds,
+            maximum: getrlimit(Resource::Cpu).maximum,
+        }
+    }
+
+    /// Moves the limit on, for the job that starts now.
+    pub(crate) fn renew(&self) {
+        let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec;
+        let soft = cpu_bound(u64::try_from(used).unwrap_or(0), self.job_seconds);
+        let renewed = Rlimit {
+            current: Some(soft.min(self.maximum.unwrap_or(u64::MAX))),
+            maximum: self.maximum,
+        };
+        let _ = setrlimit(Resource::Cpu, renewed);
+    }
 }
 
 /// CPU seconds at which a job that starts after `used` seconds is ended.

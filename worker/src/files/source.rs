@@ -6,7 +6,7 @@ use super::{FileError, Operation};
 use pressroom_jobs::Source;
 use pressroom_shared::{Identity, Job};
 use rustix::fs::{Advice, CWD, FileType, Mode, OFlags, Stat, fadvise, fstat, openat};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::num::NonZeroU64;
@@ -50,7 +50,7 @@ impl SourceFile {
     /// # Errors
     /// [`FileError::Io`] and [`FileError::Changed`].
     pub(crate) fn check(&self) -> Result<(), FileError> {
-        let stat = fstat(&self.file).map_err(|errno| FileError::Io {
+        let stat = retry_on_intr(|| fstat(&self.file)).map_err(|errno| FileError::Io {
             operation: Operation::Open,
             path: self.path.clone(),
             source: errno.into(),
@@ -119,13 +119,7 @@ pub(crate) fn read_ahead(job: &Job) {
 fn open(path: &Path) -> Result<File, Errno> {
     let flags =
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    loop {
-        match openat(CWD, path, flags, Mode::empty()) {
-            Ok(file) => return Ok(File::from(file)),
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
+    retry_on_intr(|| openat(CWD, path, flags, Mode::empty())).map(File::from)
 }
 
 /// The walk saw a regular file: where a link or a socket stands now, it was replaced.

@@ -7,7 +7,7 @@
 use super::{FileError, Operation};
 use pressroom_jobs::Sink;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, unlinkat};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::fd::OwnedFd;
@@ -61,7 +61,8 @@ impl Staging {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         // Nobody else has business here; the supervisor sets the final mode.
-        openat(&self.folder, name, flags, Mode::RUSR | Mode::WUSR).map(File::from)
+        let mode = Mode::RUSR | Mode::WUSR;
+        retry_on_intr(|| openat(&self.folder, name, flags, mode)).map(File::from)
     }
 }
 
@@ -94,10 +95,8 @@ impl Staged<'_> {
     ///
     /// # Errors
     /// [`FileError::Io`].
-    pub(crate) fn copy(&mut self, mut source: &File) -> Result<u64, FileError> {
-        let copied = self
-            .restart()
-            .and_then(|()| io::copy(&mut source, self.file()?));
+    pub(crate) fn copy(&mut self, source: &File) -> Result<u64, FileError> {
+        let copied = self.restart().and_then(|()| copy_all(source, self.file()?));
         self.written = copied.map_err(|error| self.failed(Operation::Copy, error))?;
         self.keep = true;
         Ok(self.written)
@@ -136,6 +135,18 @@ impl Staged<'_> {
             },
             path: self.staging.path.join(&self.name),
             source,
+        }
+    }
+}
+
+/// Copies from where `source` stands to where `output` stands, and answers where that has come to.
+fn copy_all(mut source: &File, output: &mut File) -> io::Result<u64> {
+    loop {
+        match io::copy(&mut source, output) {
+            Ok(_) => return output.stream_position(),
+            // Both files stand where the copy was interrupted.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
 }

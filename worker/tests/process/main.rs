@@ -7,6 +7,7 @@
     reason = "a test program without the ordinary test runner, so clippy does not know that it is one"
 )]
 
+mod inject;
 mod limits;
 mod rig;
 mod start;
@@ -22,7 +23,7 @@ fn main() -> ExitCode {
         Some(_) | None => {}
     }
     let mut trials = Vec::new();
-    for (name, test) in [talk::TESTS, limits::TESTS, start::TESTS].concat() {
+    for (name, test) in [talk::TESTS, limits::TESTS, start::TESTS, inject::TESTS].concat() {
         trials.push(Trial::test(name, move || {
             test();
             Ok(())
