@@ -38,6 +38,15 @@ impl Halving {
         (halving.across || halving.down).then_some(halving)
     }
 
+    /// Chroma samples kept.
+    pub fn share(self) -> f64 {
+        match (self.across, self.down) {
+            (true, true) => 0.25,
+            (true, false) | (false, true) => 0.5,
+            (false, false) => 1.0,
+        }
+    }
+
     /// The frame after halving.
     pub fn frame(self, frame: &Frame) -> Frame {
         let factor = |own: u8, halve: bool| if halve { 2 } else { own };

@@ -1,27 +1,32 @@
 //! What the engine does with one file: decode, reach the goal, write, say what became of it.
 
-use super::decode::{self, Survivors};
+use super::chroma::Halving;
+use super::color;
+use super::decode::{Decoder, Header, Survivors, presample};
 use super::encode::Picture;
 use super::encode::markers::Form;
 use super::outcome::{Around, Reached, append, kept};
-use super::prepare::Prepared;
+use super::prepare::{self, Prepared};
 use super::quant::quantiser::Rounding;
 use super::quant::recipe::{Recipe, scale_of_quality};
 use super::quant::tables::SCALES;
 use super::requantise::Shell;
 use super::search::{Fit, Request, fit, once};
+use super::start::Looked;
 use crate::{Budget, Compressed, Error, Goal, Keep, Options, Progressive, Sink, Source};
 
 /// Share of the input, in per cent, from which on a lossless result may reach a size target.
 const LOSSLESS_SHARE: u64 = 80;
-/// Pictures of fewer blocks are worth counting in both forms, because headers matter there.
-const SMALL: usize = 20_000;
+/// Pictures of fewer blocks are sequential by default: seven scans have too many headers.
+const SMALL: usize = 2_500;
 /// Effort from which on the trellis is used.
 const TRELLIS_EFFORT: u8 = 5;
 /// Effort from which on results are progressive by default.
 const PROGRESSIVE_EFFORT: u8 = 3;
-/// Effort from which on both forms are tried whatever the size.
-const BOTH_EFFORT: u8 = 8;
+/// How far below the estimated scale the decoder must keep what matters.
+const MARGIN: f32 = 0.65;
+/// Scale to begin with where nothing is known.
+const MIDDLE: f32 = 1.0;
 
 /// Compresses the JPEG in `source` into `sink`.
 ///
@@ -59,41 +64,60 @@ struct Opened {
     around: Around,
 }
 
-impl Job<'_> {
-    /// Decodes the file, or says why it stays as it is.
-    fn open(&self, keep: &Survivors) -> Result<Result<Opened, Compressed>, Error> {
-        let mut picture = decode::read(self.source, self.budget, keep)?;
-        let around = Around::of(&mut picture);
-        if let Some(part) = picture.second_parts.first() {
-            return Ok(Err(kept(Keep::WouldLose(part.name().into()), around.notes)));
-        }
-        Ok(Ok(Opened {
-            picture: Prepared::whole(picture),
-            around,
-        }))
-    }
+/// How to go about a size target.
+#[derive(Debug, Clone, Copy)]
+struct Approach {
+    halving: Option<Halving>,
+    /// Scale the search begins with.
+    start: f32,
+    /// Lowest scale for which the decoder keeps what matters.
+    lowest: f32,
+}
 
+impl Job<'_> {
     /// At most `target` bytes, at the highest quality that fits.
     fn fit(&self, target: u64, sink: &mut dyn Sink) -> Result<Compressed, Error> {
         if self.source.len() <= target && !self.options.force {
             return self.within_target();
         }
-        let recipe = self.recipe();
-        let opened = match self.open(&Survivors::all())? {
-            Ok(opened) => opened,
-            Err(kept) => return Ok(kept),
-        };
-        let room = target.saturating_sub(opened.around.trailer_bytes());
-        if target * 100 >= self.source.len() * LOSSLESS_SHARE
-            && let Some(bytes) = self.identity(&opened.picture, room, sink)?
-        {
-            return self.finish(opened, Reached::lossless(bytes), sink);
+        let mut decoder = Decoder::open(self.source, self.budget)?;
+        let mut approach = self.approach(decoder.header(), target)?;
+        loop {
+            let keep = self.survivors(decoder.header(), &approach);
+            let opened = match self.open(decoder, &keep)? {
+                Ok(opened) => opened,
+                Err(kept) => return Ok(kept),
+            };
+            if approach.lowest <= SCALES.0 && target * 100 >= self.source.len() * LOSSLESS_SHARE {
+                let room = target.saturating_sub(opened.around.trailer_bytes());
+                if let Some(bytes) = self.identity(&opened.picture, room, sink)? {
+                    return self.finish(opened.around, Reached::lossless(bytes), sink);
+                }
+            }
+            if let Some(outcome) = self.fit_opened(opened, target, approach, sink)? {
+                return Ok(outcome);
+            }
+            approach.lowest = SCALES.0;
+            decoder = Decoder::open(self.source, self.budget)?;
         }
-        let start = 2.0;
-        let picture =
-            opened
-                .picture
-                .with_chroma(self.options.chroma, start, recipe, self.budget)?;
+    }
+
+    /// `None` if the decoder must keep more.
+    fn fit_opened(
+        &self,
+        opened: Opened,
+        target: u64,
+        approach: Approach,
+        sink: &mut dyn Sink,
+    ) -> Result<Option<Compressed>, Error> {
+        let Approach {
+            halving,
+            start,
+            lowest,
+        } = approach;
+        let recipe = self.recipe();
+        let Opened { picture, around } = opened;
+        let picture = picture.with_chroma(halving, lowest, recipe, self.budget)?;
         let segments = picture.segments();
         let request = Request {
             shell: Shell {
@@ -105,52 +129,129 @@ impl Job<'_> {
             roles: &picture.roles,
             form: self.form(&picture),
             recipe,
-            target: room,
+            target: target.saturating_sub(around.trailer_bytes()),
             start,
-            scales: (SCALES.0, scale_of_quality(self.options.min_quality)),
+            scales: (
+                lowest,
+                scale_of_quality(self.options.min_quality).max(lowest),
+            ),
         };
-        let fitted = fit(&request, self.budget, sink)?;
-        match fitted {
+        match fit(&request, self.budget, sink)? {
             Fit::Written { bytes, scale } => {
                 let reached = Reached::lossy(bytes, scale, &picture);
-                self.finish(
-                    Opened {
-                        picture,
-                        around: opened.around,
-                    },
-                    reached,
-                    sink,
-                )
+                self.finish(around, reached, sink).map(Some)
             }
-            Fit::Unreachable { smallest } | Fit::TooCoarse { smallest } => {
-                let smallest = smallest + opened.around.trailer_bytes();
-                Ok(kept(
+            Fit::Unreachable { smallest } => {
+                let smallest = smallest + around.trailer_bytes();
+                Ok(Some(kept(
                     Keep::TargetUnreachable { target, smallest },
-                    opened.around.notes,
-                ))
+                    around.notes,
+                )))
+            }
+            Fit::TooCoarse => {
+                picture.free(self.budget);
+                Ok(None)
             }
         }
+    }
+
+    /// Chroma and scale to begin with, from the header and a blind look at the data.
+    fn approach(&self, header: &Header, target: u64) -> Result<Approach, Error> {
+        let input = self.source.len();
+        let (frame, roles) = (&header.frame, color::roles(&header.frame, &header.segments));
+        let halving = prepare::halving(frame, &roles, self.options.chroma, target, input);
+        let blind = Approach {
+            halving,
+            start: MIDDLE,
+            lowest: SCALES.0,
+        };
+        let Some(tables) = known_tables(header) else {
+            return Ok(blind);
+        };
+        if target * 100 >= input * LOSSLESS_SHARE {
+            return Ok(blind);
+        }
+        let Some(sample) = presample::sample(self.source, header, self.budget)? else {
+            return Ok(blind);
+        };
+        let looked = Looked {
+            bytes: input,
+            sample: &sample,
+            frame,
+            tables: &tables,
+            roles: &roles,
+            chroma_share: halving.map_or(1.0, Halving::share),
+        };
+        let start = looked.scale_for(target);
+        Ok(Approach {
+            halving,
+            start,
+            lowest: (start * MARGIN).max(SCALES.0),
+        })
+    }
+
+    fn survivors(&self, header: &Header, approach: &Approach) -> Survivors {
+        match known_tables(header) {
+            Some(tables) if approach.lowest > SCALES.0 => {
+                let roles = color::roles(&header.frame, &header.segments);
+                let halved = approach.halving.is_some();
+                prepare::survivors(&roles, &tables, halved, approach.lowest, self.recipe())
+            }
+            Some(_) | None => Survivors::all(),
+        }
+    }
+
+    /// Decodes the file, or says why it stays as it is.
+    fn open(
+        &self,
+        decoder: Decoder<'_>,
+        keep: &Survivors,
+    ) -> Result<Result<Opened, Compressed>, Error> {
+        let mut picture = decoder.read(keep)?;
+        let around = Around::of(&mut picture);
+        if let Some(part) = picture.second_parts.first() {
+            return Ok(Err(kept(Keep::WouldLose(part.name().into()), around.notes)));
+        }
+        Ok(Ok(Opened {
+            picture: Prepared::whole(picture),
+            around,
+        }))
     }
 
     /// The original will do, if it is whole.
     fn within_target(&self) -> Result<Compressed, Error> {
         let nothing = Survivors::from_floors([[u16::MAX; 64]; 4]);
-        let mut ending =
-            decode::Decoder::open(self.source, self.budget)?.rows(&nothing, &mut |_, _| Ok(()))?;
-        Ok(kept(Keep::WithinTarget, std::mem::take(&mut ending.notes)))
+        let decoder = Decoder::open(self.source, self.budget)?;
+        let ending = decoder.rows(&nothing, &mut |_, _| Ok(()))?;
+        Ok(kept(Keep::WithinTarget, ending.notes))
     }
 
     /// Tables of one scale.
     fn requantise(&self, scale: f32, sink: &mut dyn Sink) -> Result<Compressed, Error> {
         let recipe = self.recipe();
-        let opened = match self.open(&Survivors::all())? {
+        let decoder = Decoder::open(self.source, self.budget)?;
+        let header = decoder.header();
+        let roles = color::roles(&header.frame, &header.segments);
+        let halving = prepare::halving_for_scale(
+            &header.frame,
+            &roles,
+            self.options.chroma,
+            scale,
+            known_tables(header).as_deref(),
+        );
+        let keep = self.survivors(
+            header,
+            &Approach {
+                halving,
+                start: scale,
+                lowest: scale,
+            },
+        );
+        let Opened { picture, around } = match self.open(decoder, &keep)? {
             Ok(opened) => opened,
             Err(kept) => return Ok(kept),
         };
-        let picture =
-            opened
-                .picture
-                .with_chroma(self.options.chroma, scale, recipe, self.budget)?;
+        let picture = picture.with_chroma(halving, scale, recipe, self.budget)?;
         let segments = picture.segments();
         let request = Request {
             shell: Shell {
@@ -167,25 +268,18 @@ impl Job<'_> {
             scales: (scale, scale),
         };
         let bytes = once(&request, self.budget, sink)?;
-        let reached = Reached::lossy(bytes, scale, &picture);
-        self.finish(
-            Opened {
-                picture,
-                around: opened.around,
-            },
-            reached,
-            sink,
-        )
+        self.finish(around, Reached::lossy(bytes, scale, &picture), sink)
     }
 
     /// The same coefficients, coded better.
     fn lossless(&self, sink: &mut dyn Sink) -> Result<Compressed, Error> {
-        let opened = match self.open(&Survivors::all())? {
+        let decoder = Decoder::open(self.source, self.budget)?;
+        let opened = match self.open(decoder, &Survivors::all())? {
             Ok(opened) => opened,
             Err(kept) => return Ok(kept),
         };
         match self.identity(&opened.picture, u64::MAX, sink)? {
-            Some(bytes) => self.finish(opened, Reached::lossless(bytes), sink),
+            Some(bytes) => self.finish(opened.around, Reached::lossless(bytes), sink),
             None => Ok(kept(Keep::NotSmaller, opened.around.notes)),
         }
     }
@@ -232,16 +326,16 @@ impl Job<'_> {
     /// Appends the trailer and says what became of the file.
     fn finish(
         &self,
-        opened: Opened,
+        around: Around,
         reached: Reached,
         sink: &mut dyn Sink,
     ) -> Result<Compressed, Error> {
-        let bytes = reached.bytes + opened.around.trailer_bytes();
+        let bytes = reached.bytes + around.trailer_bytes();
         if !self.options.is_worth(self.source.len(), bytes) {
-            return Ok(kept(Keep::NotSmaller, opened.around.notes));
+            return Ok(kept(Keep::NotSmaller, around.notes));
         }
-        append(self.source, opened.around.trailer.clone(), sink)?;
-        Ok(opened.around.written(bytes, reached))
+        append(self.source, around.trailer.clone(), sink)?;
+        Ok(around.written(bytes, reached))
     }
 
     fn recipe(&self) -> Recipe {
@@ -259,19 +353,20 @@ impl Job<'_> {
         match self.options.progressive {
             Progressive::On => Form::Progressive,
             Progressive::Off => Form::Sequential,
-            Progressive::Auto if self.options.effort < PROGRESSIVE_EFFORT => Form::Sequential,
             Progressive::Auto => {
-                let blocks: usize = picture
-                    .views()
-                    .iter()
-                    .map(super::encode::view::View::blocks)
-                    .sum();
-                if blocks < SMALL / 8 && self.options.effort < BOTH_EFFORT {
-                    Form::Sequential
-                } else {
+                let big = picture.blocks() >= SMALL;
+                let effort = self.options.effort >= PROGRESSIVE_EFFORT;
+                if big && effort {
                     Form::Progressive
+                } else {
+                    Form::Sequential
                 }
             }
         }
     }
+}
+
+/// Tables of all components, if the header has them.
+fn known_tables(header: &Header) -> Option<Vec<super::frame::QuantTable>> {
+    header.tables.iter().cloned().collect()
 }

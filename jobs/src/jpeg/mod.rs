@@ -18,5 +18,6 @@ pub mod quant;
 pub mod requantise;
 pub mod search;
 pub mod size_model;
+pub mod start;
 
 pub use compress::compress;

@@ -2,17 +2,21 @@
 
 use super::chroma::{Halver, Halving, STEPS};
 use super::color;
-use super::decode::Picture;
+use super::decode::{Picture, Survivors};
 use super::encode::Role;
 use super::encode::view::View;
-use super::frame::{Frame, QuantTable, Segment};
+use super::frame::{Frame, MAX_COMPONENTS, QuantTable, Segment};
 use super::plane::Plane;
 use super::quant::recipe::Recipe;
 use super::quant::{quantiser, tables};
 use crate::{Budget, Chroma, Error};
 
-/// Scale from which on a result has so much less than the source that full chroma is not worth its bytes.
-const COARSE: f32 = 0.5;
+/// Share of the source's bytes, in per cent, below which full chroma is not worth its bytes.
+const LITTLE: u64 = 45;
+/// Scale over the source's own from which on a result has too few bytes for full chroma.
+const COARSER: f32 = 2.0;
+/// Share of what a coefficient must be that one of four blocks averaged may still matter at.
+const QUARTER: f32 = 0.5;
 
 /// A picture ready to be requantised.
 #[derive(Debug)]
@@ -48,25 +52,18 @@ impl Prepared {
         }
     }
 
-    /// Halves chroma if `chroma` asks for it, or leaves it to us and the result is coarser than `scale` allows.
+    /// Halves chroma for a result of `scale` or coarser.
     ///
     /// # Errors
     /// [`Error::OverBudget`].
     pub fn with_chroma(
         mut self,
-        chroma: Chroma,
+        halving: Option<Halving>,
         scale: f32,
         recipe: Recipe,
         budget: &Budget,
     ) -> Result<Self, Error> {
-        let (across, down) = match chroma {
-            Chroma::Full => (false, false),
-            Chroma::Half => (true, false),
-            Chroma::Quarter => (true, true),
-            Chroma::Auto => (scale > COARSE, scale > COARSE),
-        };
-        let has_chroma = self.roles.get(1..) == Some(&[Role::Chroma; 2]);
-        let Some(halving) = Halving::of(&self.frame, across, down).filter(|_| has_chroma) else {
+        let Some(halving) = halving else {
             return Ok(self);
         };
         let frame = halving.frame(&self.frame);
@@ -90,10 +87,84 @@ impl Prepared {
             .collect()
     }
 
+    /// Blocks over all components.
+    pub fn blocks(&self) -> usize {
+        self.views().iter().map(View::blocks).sum()
+    }
+
+    /// Gives the memory back.
+    pub fn free(self, budget: &Budget) {
+        self.planes.into_iter().for_each(|plane| plane.free(budget));
+    }
+
     /// All segments.
     pub fn segments(&self) -> Vec<&Segment> {
         self.segments.iter().collect()
     }
+}
+
+/// What to do with chroma for a result of `target` bytes out of `input`.
+pub fn halving(
+    frame: &Frame,
+    roles: &[Role],
+    chroma: Chroma,
+    target: u64,
+    input: u64,
+) -> Option<Halving> {
+    asked(frame, roles, chroma, target < input / 100 * LITTLE)
+}
+
+/// What to do with chroma for a result of `scale`.
+pub fn halving_for_scale(
+    frame: &Frame,
+    roles: &[Role],
+    chroma: Chroma,
+    scale: f32,
+    source: Option<&[QuantTable]>,
+) -> Option<Halving> {
+    let own = source.and_then(|tables| Some(tables::scale_of(*roles.first()?, tables.first()?)));
+    asked(
+        frame,
+        roles,
+        chroma,
+        own.is_none_or(|own| scale > own * COARSER),
+    )
+}
+
+fn asked(frame: &Frame, roles: &[Role], chroma: Chroma, little: bool) -> Option<Halving> {
+    let (across, down) = match chroma {
+        Chroma::Full => (false, false),
+        Chroma::Half => (true, false),
+        Chroma::Quarter => (true, true),
+        Chroma::Auto => (little, little),
+    };
+    let has_chroma = roles.get(1..) == Some(&[Role::Chroma; 2]);
+    Halving::of(frame, across, down).filter(|_| has_chroma)
+}
+
+/// What the decoder must keep for tables of `scale` or coarser.
+pub fn survivors(
+    roles: &[Role],
+    source: &[QuantTable],
+    halved: bool,
+    scale: f32,
+    recipe: Recipe,
+) -> Survivors {
+    let mut keep = [[1; 64]; MAX_COMPONENTS];
+    for ((keep, &role), own) in keep.iter_mut().zip(roles).zip(source) {
+        let share = if halved && role == Role::Chroma {
+            QUARTER
+        } else {
+            1.0
+        };
+        let least = floors(role, scale, recipe);
+        for k in 1..64 {
+            // A table that snaps to the source's step keeps every level.
+            let levels = (least[k] * share / f32::from(own.0[k])).ceil();
+            keep[k] = (levels as u16).max(1);
+        }
+    }
+    Survivors::from_floors(keep)
 }
 
 /// Smallest dequantised magnitudes that tables of `scale` or coarser could keep.

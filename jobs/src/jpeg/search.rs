@@ -70,10 +70,7 @@ pub enum Fit {
         smallest: u64,
     },
     /// Not even the lowest scale fills the target, as far as the sample tells: decode again, keeping more.
-    TooCoarse {
-        /// Bytes predicted for the lowest scale.
-        smallest: u64,
-    },
+    TooCoarse,
 }
 
 /// Fits the picture into the target.
@@ -193,9 +190,7 @@ impl<'a> Search<'a> {
         for pass in 1..=PASSES {
             let candidate = self.solve(aim);
             if self.is_too_coarse(candidate.bytes) {
-                return Ok(Fit::TooCoarse {
-                    smallest: candidate.bytes as u64,
-                });
+                return Ok(Fit::TooCoarse);
             }
             let new = self.requantise(&candidate.plan, budget)?;
             let (bytes, exact) = (candidate.bytes, self.exact(&new));
