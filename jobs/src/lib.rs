@@ -12,6 +12,7 @@ mod format;
 pub mod jpeg;
 mod options;
 mod png;
+mod quantise;
 mod sniff;
 mod stream;
 

@@ -13,6 +13,8 @@ pub struct Options {
     pub chroma: Chroma,
     /// Whether JPEG results are progressive.
     pub progressive: Progressive,
+    /// Whether PNG may be reduced to a palette.
+    pub lossy_png: bool,
     /// Least saving, in thousandths of the input's bytes, for a result to be worth having.
     pub min_savings_permille: u16,
     /// Write the result even where it is not smaller.

@@ -1,9 +1,12 @@
 //! Which changes of colour type the other chunks allow, and profiles that do not fit.
 
-use super::chunk::Chunk;
+use super::chunk::{Chunk, Name};
 use super::scan::Layout;
 use crate::door::Note;
 use std::io::Read;
+
+/// Chunks written in terms of the colour type: background, significant bits, frequencies of the palette.
+const BOUND: [&Name; 3] = [b"bKGD", b"sBIT", b"hIST"];
 
 /// What may be changed about the way pixels are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,12 +19,10 @@ pub(super) struct Allowed {
 
 /// Reads what may be changed from the chunks that would not fit afterwards.
 ///
-/// `bKGD`, `sBIT` and `hIST` are written in terms of the colour type. A profile is made for gray or for colour, and
+/// A profile is made for gray or for colour, and
 /// decoders treat `gAMA`, `cHRM` and `cICP` on gray pictures differently; only a plain `sRGB` means the same for both.
 pub(super) fn allowed(layout: &Layout) -> Allowed {
-    let bound = [b"bKGD", b"sBIT", b"hIST"]
-        .iter()
-        .any(|name| layout.has(name));
+    let bound = BOUND.iter().any(|name| layout.has(name));
     let toned = [b"iCCP", b"gAMA", b"cHRM", b"cICP", b"mDCV", b"cLLI"]
         .iter()
         .any(|name| layout.has(name));
@@ -29,6 +30,11 @@ pub(super) fn allowed(layout: &Layout) -> Allowed {
         reductions: !bound,
         gray: !bound && !toned,
     }
+}
+
+/// Drops the chunks that say something about the old colour type, for pictures whose pixels change anyway.
+pub(super) fn drop_bound(layout: &mut Layout) {
+    layout.others.retain(|chunk| !BOUND.contains(&&chunk.name));
 }
 
 /// Drops a profile for another kind of pixels (RGB on a gray picture or the reverse), which decoders must ignore

@@ -1,15 +1,17 @@
-//! PNG: losslessly smaller, every pixel and every chunk kept.
+//! PNG: losslessly smaller, every pixel and every chunk kept; with fewer colours where the user asked for a size or a quality.
 //!
 //! [`scan`] reads the chunks and decides what is damage; [`pixels`] decodes through the `png` crate, which only ever
 //! sees the chunks that make pixels; [`lossless`] finds a smaller coding (or, where the budget is too small for that,
 //! [`frugal`] codes row by row); [`verify`] decodes the result again and compares; [`splice`] puts the other chunks back
-//! where they stood. Nothing here knows what the other chunks mean, except where they forbid a change of colour type.
+//! where they stood. [`lossy`] is the way of fewer colours. Nothing here knows what the other chunks mean, except where they forbid a change of colour type.
 
 mod animation;
 mod chunk;
 mod colour;
+mod frames;
 mod frugal;
 mod lossless;
+mod lossy;
 mod pixels;
 mod scan;
 mod splice;
@@ -43,6 +45,9 @@ pub(crate) fn compress(
     colour::drop_misfit(&mut layout);
     let coded = code(source, &layout, options, budget)?;
     layout.notes.extend(coded.notes);
+    if coded.lossy {
+        colour::drop_bound(&mut layout);
+    }
     let bytes = splice::length(&coded.png, &layout)?;
     if limit.is_some_and(|limit| bytes > limit) {
         let (target, smallest) = (limit.unwrap_or(0), bytes.min(source.len()));
@@ -73,27 +78,71 @@ fn size_limit(options: &Options, source: &dyn Source) -> Option<u64> {
 struct Coded {
     png: Vec<u8>,
     notes: Vec<Note>,
+    /// Whether pixels changed.
+    lossy: bool,
 }
 
-/// Codes the pixels anew and checks the result against the source.
+/// Codes the pixels anew, exactly or with fewer colours, as asked.
 fn code(
     source: &dyn Source,
     layout: &Layout,
     options: &Options,
     budget: &Budget,
 ) -> Result<Coded, Error> {
+    let exactly = || exactly(source, layout, options, budget);
+    if !lossy::suits(layout) {
+        return exactly();
+    }
+    match options.goal {
+        Goal::Quality(quality) if options.lossy_png => {
+            lossy::as_good(source, layout, quality, options, budget)?.map_or_else(exactly, Ok)
+        }
+        Goal::MaxSize(limit) => fit(source, layout, limit.bytes(source.len()), options, budget),
+        Goal::Quality(_) | Goal::Ssimulacra2(_) | Goal::Lossless => exactly(),
+    }
+}
+
+/// A file may be this many times the limit for the exact way to be tried at all.
+const HOPE: u64 = 3;
+
+/// Exactly where that is small enough, else with as many colours as fit.
+fn fit(
+    source: &dyn Source,
+    layout: &Layout,
+    limit: u64,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Coded, Error> {
+    if source.len() <= limit.saturating_mul(HOPE) {
+        let coded = exactly(source, layout, options, budget)?;
+        if splice::length(&coded.png, layout)? <= limit {
+            return Ok(coded);
+        }
+    }
+    lossy::fit(source, layout, limit, options, budget)
+}
+
+/// Codes the pixels anew without changing any and checks the result against the source.
+fn exactly(
+    source: &dyn Source,
+    layout: &Layout,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Coded, Error> {
     let (png, notes) = if layout.animated {
-        (
-            animation::recode(source, layout, options, budget)?,
-            Vec::new(),
-        )
+        let png = animation::recode(source, layout, options, budget)?;
+        (png, Vec::new())
     } else if lossless::estimate(layout) <= budget.left() {
         lossless::recode(source, layout, options, budget)?
     } else {
         frugal::recode(source, layout, budget)?
     };
     verify::same_pixels(source, layout, &png, budget)?;
-    Ok(Coded { png, notes })
+    Ok(Coded {
+        png,
+        notes,
+        lossy: false,
+    })
 }
 
 impl Layout {

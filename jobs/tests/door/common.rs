@@ -12,6 +12,7 @@ pub(crate) fn options(goal: Goal) -> Options {
         effort: 4,
         chroma: Chroma::Auto,
         progressive: Progressive::Auto,
+        lossy_png: false,
         min_savings_permille: 0,
         force: false,
     }

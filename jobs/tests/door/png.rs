@@ -354,3 +354,129 @@ proptest! {
         }
     }
 }
+
+/// A soft picture of many colours, with alpha.
+fn soft(width: u32, height: u32) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, width, height);
+    encoder.set_color(ColorType::Rgba);
+    encoder.set_depth(BitDepth::Eight);
+    let mut writer = encoder.write_header().unwrap();
+    let pixel = |n: u32| {
+        let (x, y) = (n % width * 255 / width, n / width * 255 / height);
+        let hash = (n ^ n >> 7).wrapping_mul(0x2c1b_3c6d);
+        let hash = (hash ^ hash >> 12).wrapping_mul(0x297a_2d39);
+        let noise = |shift: u32| (hash >> shift) % 16;
+        let alpha = 255 - (x * y / 600).min(200);
+        [x + noise(20), y + noise(12), 255 - x.min(y), alpha].map(|v| v.min(255) as u8)
+    };
+    let pixels: Vec<u8> = (0..width * height).flat_map(pixel).collect();
+    writer.write_image_data(&pixels).unwrap();
+    writer.finish().unwrap();
+    file
+}
+
+/// Mean squared difference of pixels laid over magenta, eight bits a channel.
+fn difference(a: &[u8], b: &[u8]) -> f64 {
+    let over = |[r, g, b, a]: [u16; 4]| {
+        let alpha = f64::from(a) / 65535.0;
+        let mix =
+            |channel: u16, back: f64| f64::from(channel) / 257.0 * alpha + back * (1.0 - alpha);
+        [mix(r, 255.0), mix(g, 0.0), mix(b, 255.0)]
+    };
+    let (a, b) = (pixels(a), pixels(b));
+    assert_eq!(a.len(), b.len());
+    let pair = |(a, b): (&[u16; 4], &[u16; 4])| -> f64 {
+        over(*a)
+            .iter()
+            .zip(over(*b))
+            .map(|(a, b)| (a - b) * (a - b))
+            .sum()
+    };
+    a.iter().zip(&b).map(pair).sum::<f64>() / (3 * a.len()) as f64
+}
+
+#[test]
+fn fewer_colours_are_close_and_smaller_and_only_on_request() {
+    let input = soft(300, 200);
+    let exact = saved(&input);
+    let mut asked = options(Goal::Quality(80));
+    let (_, untouched) = run(&input, &asked).unwrap();
+    assert_eq!(pixels(&untouched), pixels(&input));
+    asked.lossy_png = true;
+    let (_, lossy) = run(&input, &asked).unwrap();
+    assert!(
+        lossy.len() * 2 < exact.len(),
+        "{} of {}",
+        lossy.len(),
+        exact.len()
+    );
+    assert_eq!(lossy[25], 3);
+    let worst = difference(&input, &lossy);
+    assert!(worst < 40.0, "{worst}");
+    asked.goal = Goal::Quality(20);
+    let (_, worse) = run(&input, &asked).unwrap();
+    assert!(worse.len() < lossy.len());
+}
+
+#[test]
+fn a_size_target_takes_the_most_colours_that_fit() {
+    let input = soft(300, 200);
+    let mut last = f64::MAX;
+    for limit in [20_000, 30_000, 45_000, 60_000] {
+        let (done, output) = run(&input, &options(at_most(limit))).unwrap();
+        assert!(matches!(done, Compressed::Written(_)), "{done:?}");
+        assert!(output.len() as u64 <= limit);
+        let now = difference(&input, &output);
+        assert!(now <= last);
+        last = now;
+    }
+    let (done, _) = run(&input, &options(at_most(100))).unwrap();
+    let Compressed::Kept(kept) = done else {
+        panic!("{done:?}");
+    };
+    assert!(
+        matches!(kept.why, Keep::TargetUnreachable { target: 100, smallest } if smallest > 100)
+    );
+}
+
+#[test]
+fn few_colours_stay_exact_even_when_loss_is_allowed() {
+    let input = draw(
+        200,
+        200,
+        (ColorType::Rgb, BitDepth::Eight),
+        &[200, 30, 9, 7, 90, 250],
+        "",
+    );
+    let mut asked = options(Goal::Quality(90));
+    asked.lossy_png = true;
+    let (_, output) = run(&input, &asked).unwrap();
+    assert_eq!(pixels(&output), pixels(&input));
+}
+
+#[test]
+fn a_gray_profile_forbids_a_palette() {
+    use std::io::Write;
+    let mut profile = vec![0; 128];
+    profile[16..20].copy_from_slice(b"GRAY");
+    let mut zlib =
+        flate2::write::ZlibEncoder::new(b"gray\0\0".to_vec(), flate2::Compression::fast());
+    zlib.write_all(&profile).unwrap();
+    let noise: Vec<u8> = (0..40_000u32)
+        .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
+        .collect();
+    let gray = draw(
+        200,
+        200,
+        (ColorType::Grayscale, BitDepth::Eight),
+        &noise,
+        "",
+    );
+    let input = with_chunk(&gray, b"iCCP", &zlib.finish().unwrap());
+    let mut asked = options(Goal::Quality(50));
+    (asked.lossy_png, asked.force) = (true, true);
+    let (_, output) = run(&input, &asked).unwrap();
+    assert_eq!(output[25], 0);
+    assert_eq!(pixels(&output), pixels(&input));
+}
