@@ -3,6 +3,12 @@
 //! Started with the hidden worker argument this executable is a worker that misbehaves (see `fake`), which a supervisor
 //! built with debug assertions can be told to use. Otherwise it runs the tests: `cases` says what each must leave behind.
 
+#![expect(
+    clippy::print_stderr,
+    clippy::exit,
+    reason = "a test executable with a main of its own: it speaks to whoever runs it, and its worker dies in many ways"
+)]
+
 mod cases;
 mod chaos;
 mod environment;

@@ -13,7 +13,7 @@ pub(crate) enum Asked {
 }
 
 /// The signals a run listens to. One that was ignored when the run started stays ignored, as `nohup` wants it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Signals {
     end: Vec<(i32, Signal)>,
     pause: Option<Signal>,
@@ -35,12 +35,6 @@ impl Signals {
                 .collect(),
             pause: open(SUSPEND),
         }
-    }
-
-    /// Hears nothing, ever.
-    #[cfg(test)]
-    pub(crate) fn none() -> Self {
-        Self::default()
     }
 
     /// Waits for the next one. Loses nothing when it is dropped while waiting.

@@ -12,13 +12,14 @@ use std::path::{Path, PathBuf};
 pub(super) fn put(folder: &Path, task: &Task) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let link = folder.join(name(task));
-    let linked = fs::hard_link(&task.source, &link).or_else(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => Ok(()),
-        _ => symlink(&task.source, &link),
-    });
+    let there = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
+    let linked = match fs::hard_link(&task.source, &link) {
+        Err(error) if !there(&error) => symlink(&task.source, &link),
+        linked => linked,
+    };
     match linked {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Ok(()) | Err(_) => linked,
+        Err(error) if there(&error) => Ok(()),
+        linked => linked,
     }
 }
 

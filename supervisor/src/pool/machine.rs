@@ -1,13 +1,13 @@
 //! The machine: what happened goes in, what to do comes out. No I/O, no clock, no tokio.
 //!
-//! This file holds the doors and what each event means; `dispatch.rs` decides who gets the next job, `ending.rs` how a
-//! run comes to its end.
+//! This file holds the doors and what each event means; `dispatch.rs` decides who gets the next job, `fate.rs` what
+//! becomes of one, `ending.rs` how a run comes to its end.
 
 use super::budget::Budgets;
 use super::command::{CannotGoOn, Command, Finish, KillReason, StopReason, Verdict};
-use super::event::{Cause, Event, Finding, Recorded, WorkerId};
+use super::event::{Cause, Event, Finding, WorkerId};
 use super::moment::{Moment, WorkingTime};
-use super::policy::{Blame, Cap, Policy};
+use super::policy::{Cap, Policy};
 use super::queue::Queue;
 use super::seat::{Phase, Remains, Seat};
 use pressroom_shared::{JobId, SeatId};
@@ -252,37 +252,6 @@ impl Machine {
         self.on_answer(worker, job, finding);
     }
 
-    fn on_answer(&mut self, worker: WorkerId, job: JobId, finding: Finding) {
-        let oversize_alone = self.policy.oversize_alone;
-        let Some(ticket) = self.tickets.get_mut(&job) else {
-            return;
-        };
-        match finding {
-            Finding::Output => {
-                let deaths = ticket.deaths;
-                self.commands.push_back(Command::Publish {
-                    job,
-                    worker,
-                    deaths,
-                });
-                self.settle(job);
-            }
-            Finding::Changed if !ticket.reexamined => {
-                ticket.reexamined = true;
-                self.commands.push_back(Command::Reexamine(job));
-                self.requeue(job, worker.seat);
-            }
-            Finding::MemoryCap if oversize_alone && ticket.cap == Cap::Usual => {
-                ticket.cap = Cap::Big;
-                ticket.lane = Lane::Alone;
-                self.requeue(job, worker.seat);
-            }
-            Finding::Failed | Finding::Changed | Finding::MemoryCap => {
-                self.report(job, Some(worker.seat), Verdict::Told);
-            }
-        }
-    }
-
     /// Only here a seat becomes free.
     fn on_exited(&mut self, now: Moment, worker: WorkerId, cause: Cause) {
         let Some(seat) = self.current(worker) else {
@@ -324,113 +293,6 @@ impl Machine {
         }
     }
 
-    /// Decides about the jobs that a process leaves behind: the one being computed may be to blame, the others are not.
-    pub(super) fn release(&mut self, seat: SeatId, remains: Remains, cause: Cause) {
-        let computing = remains.computing();
-        for held in remains.held.into_iter().rev() {
-            if Some(held.job) == computing {
-                self.blame(seat, held.job, cause);
-            } else {
-                self.give_back(seat, held.job, cause);
-            }
-        }
-    }
-
-    fn blame(&mut self, seat: SeatId, job: JobId, cause: Cause) {
-        let (retries, oversize_alone) = (self.policy.retries, self.policy.oversize_alone);
-        let Some(ticket) = self.tickets.get_mut(&job) else {
-            return;
-        };
-        let guilty = Verdict::Died(cause);
-        let again = ticket.deaths < retries;
-        match cause.blame() {
-            Blame::None => return self.give_back(seat, job, cause),
-            Blame::TryFresh if again => ticket.lane = ticket.lane.or_fresh(ticket.cap),
-            Blame::TryAlone if again => ticket.lane = Lane::Alone,
-            Blame::NeedsMemory if oversize_alone && ticket.cap == Cap::Usual => {
-                ticket.cap = Cap::Big;
-                ticket.lane = Lane::Alone;
-            }
-            Blame::Guilty | Blame::NeedsMemory | Blame::TryFresh | Blame::TryAlone => {
-                ticket.deaths = ticket.deaths.saturating_add(1);
-                return self.report(job, Some(seat), guilty);
-            }
-        }
-        ticket.deaths = ticket.deaths.saturating_add(1);
-        self.requeue(job, seat);
-    }
-
-    fn give_back(&mut self, seat: SeatId, job: JobId, cause: Cause) {
-        let return_limit = self.policy.return_limit;
-        let Some(ticket) = self.tickets.get_mut(&job) else {
-            return;
-        };
-        ticket.returns += 1;
-        if ticket.returns > return_limit && self.stopping.is_none() {
-            return self.report(job, Some(seat), Verdict::Died(cause));
-        }
-        if ticket.lane == Lane::Open && self.stopping.is_none() {
-            self.queue.give_back(job);
-        } else {
-            self.requeue(job, seat);
-        }
-    }
-
-    /// The job waits again, in its lane; if the run is ending, that is the end of it.
-    fn requeue(&mut self, job: JobId, seat: SeatId) {
-        if self.stopping.is_some() {
-            return self.report(job, Some(seat), Verdict::Interrupted);
-        }
-        let Some(ticket) = self.tickets.get(&job) else {
-            return;
-        };
-        match ticket.lane {
-            Lane::Open => self.queue.push(job),
-            Lane::Fresh => self.queue.push_fresh(job),
-            Lane::Alone => self.queue.push_alone(job, ticket.cap),
-        }
-    }
-
-    pub(super) fn report(&mut self, job: JobId, seat: Option<SeatId>, verdict: Verdict) {
-        let deaths = self.tickets.get(&job).map_or(0, |ticket| ticket.deaths);
-        self.commands.push_back(Command::Report {
-            job,
-            verdict,
-            seat,
-            deaths,
-        });
-        self.settle(job);
-    }
-
-    /// The job's one terminal record is on its way.
-    fn settle(&mut self, job: JobId) {
-        if self.recorder_lost {
-            self.tickets.remove(&job);
-        } else if let Some(ticket) = self.tickets.get_mut(&job) {
-            debug_assert!(!ticket.recording, "{job} was reported twice");
-            ticket.recording = true;
-            self.recording += 1;
-        }
-    }
-
-    fn on_recorded(&mut self, now: Moment, job: JobId, recorded: Recorded) {
-        if !self.tickets.get(&job).is_some_and(|t| t.recording) {
-            return;
-        }
-        self.tickets.remove(&job);
-        self.recording -= 1;
-        self.tally.recorded += 1;
-        match recorded {
-            Recorded::Fine => self.tally.disk_full = 0,
-            Recorded::Failed => self.tally.failed += 1,
-            Recorded::DiskFull => {
-                self.tally.failed += 1;
-                self.tally.disk_full += 1;
-            }
-        }
-        self.stop_at_limits(now);
-    }
-
     /// The seat of `worker`, if it is the process that sits there.
     pub(super) fn current(&mut self, worker: WorkerId) -> Option<&mut Seat> {
         let seat = self.seats.get_mut(usize::from(worker.seat.0))?;
@@ -466,15 +328,5 @@ impl Machine {
             Some(stopping) => Finish::Stopped(stopping.reason),
         };
         self.commands.push_back(Command::Finish(finish));
-    }
-}
-
-impl Lane {
-    /// The lane of a job that must be tried in a process that has done nothing else: big jobs run alone anyway.
-    fn or_fresh(self, cap: Cap) -> Self {
-        match cap {
-            Cap::Usual => Self::Fresh,
-            Cap::Big => Self::Alone,
-        }
     }
 }

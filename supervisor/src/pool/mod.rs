@@ -35,6 +35,7 @@ mod command;
 mod dispatch;
 mod ending;
 mod event;
+mod fate;
 mod machine;
 mod moment;
 mod policy;

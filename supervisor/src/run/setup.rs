@@ -172,8 +172,13 @@ fn home(config: &Config, roots: &Roots) -> Home {
 }
 
 fn ledger(config: &Config, output: &Path) -> PathBuf {
-    let state = config.running.state.clone();
+    let state = config.running.state.as_deref().map(absolute);
     state.unwrap_or_else(|| default_path(output))
+}
+
+/// The same place, whatever becomes of the current folder; without one the path stays as it is.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// Where earlier runs are looked up. A dry run looks into the real ledger, if there is one.
@@ -261,7 +266,7 @@ fn worker_setup(
             running.nice
         },
         cgroup,
-        quarantine: running.quarantine.clone(),
+        quarantine: running.quarantine.as_deref().map(absolute),
         dry_run: config.output.dry_run,
     }
 }
@@ -288,7 +293,7 @@ fn publishing(config: &Config) -> publish::Policy {
         place: match &config.destination {
             Destination::Tree { .. } => publish::Place::Tree,
             Destination::InPlace { backup } => publish::Place::InPlace {
-                backup: backup.clone(),
+                backup: backup.as_deref().map(absolute),
             },
         },
         overwrite: match publishing.overwrite {
