@@ -149,6 +149,17 @@ pub struct Run {
     pub failed_before: u64,
 }
 
+impl Run {
+    /// Memory cap per worker in bytes, where its limits can still be read.
+    pub fn memory(&self) -> Option<u64> {
+        let limits: serde_json::Value = serde_json::from_str(&self.limits).ok()?;
+        limits.get("memory")?.as_u64()
+    }
+}
+
+/// The name and version of this program, as runs are marked with it.
+pub const BUILD: &str = concat!("pressroom ", env!("CARGO_PKG_VERSION"));
+
 /// Opens the ledger for writing and brings its tables up to this version.
 pub(super) fn open_for_writing(path: &Path) -> Result<Connection, LedgerError> {
     if let Some(folder) = path.parent() {

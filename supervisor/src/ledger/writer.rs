@@ -8,7 +8,6 @@ use super::row::{Published, Row, bytes, columns};
 use super::schema::{self, COLUMNS, RunEnd, RunStart};
 use super::{Keys, LedgerError, Verdict, recovery, root_key, words};
 use crate::task::Skip;
-use pressroom_shared::BUILD_ID;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use std::path::{Path, PathBuf};
@@ -223,7 +222,7 @@ fn begin(connection: &Connection, output: &Path, start: &RunStart) -> rusqlite::
     connection.execute(
         "INSERT INTO runs (build, command, output, settings, limits, workers, started) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         params![
-            BUILD_ID,
+            schema::BUILD,
             start.command,
             bytes(output),
             serde_json::to_string(&start.settings).unwrap_or_default(),

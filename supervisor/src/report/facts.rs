@@ -1,7 +1,6 @@
 //! What a run knows about itself besides its sums. Plain data.
 
-use crate::ledger::HowEnded;
-use pressroom_shared::BUILD_ID;
+use crate::ledger::{BUILD, HowEnded};
 use std::path::PathBuf;
 
 /// What is known before the first image.
@@ -55,7 +54,7 @@ impl Facts {
         end: &crate::ledger::RunEnd,
     ) -> Self {
         Self {
-            build: BUILD_ID.to_owned(),
+            build: BUILD.to_owned(),
             output,
             workers,
             wall_ms: end.wall_ms,

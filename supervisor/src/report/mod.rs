@@ -1,11 +1,12 @@
 //! What a run has to say: sums, texts for people, lines for programs.
 //!
 //! [`tally`] adds up, [`human`], [`json`], [`csv`] and [`metrics`] turn sums and entries into text without printing it,
-//! [`past`] asks the ledger, and [`terminal`] is the one place that prints.
+//! [`html`] makes a page of them, [`past`] asks the ledger, and [`terminal`] is the one place that prints.
 
 mod bars;
 pub mod csv;
 mod facts;
+pub mod html;
 pub mod human;
 pub mod json;
 pub mod metrics;

@@ -1,0 +1,295 @@
+//! What the page shows, gathered from entries one by one. Pure, and of bounded size.
+
+use crate::ledger::{Entry, Run, Verdict};
+use crate::report::{Facts, Tally};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Rows of a table, at most.
+const ROWS: usize = 20;
+/// Failed files named per kind, at most.
+const FAILED: usize = 50;
+/// Folders counted on their own, at most; the rest is counted together.
+const FOLDERS: usize = 1000;
+/// Jobs drawn on their own, at most; beyond that only how busy each seat was.
+const JOBS: usize = 1500;
+/// Bars of a histogram.
+pub(super) const BARS: usize = 20;
+/// Columns of the timeline where jobs are too many to draw.
+pub(super) const SLOTS: usize = 240;
+
+/// Sums of a group of files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Sums {
+    pub(super) files: u64,
+    pub(super) bytes_in: u64,
+    pub(super) bytes_out: u64,
+}
+
+/// One job on the timeline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Job {
+    pub(super) seat: u16,
+    pub(super) started_ms: u64,
+    pub(super) ended_ms: u64,
+    pub(super) failed: bool,
+    pub(super) deaths: u8,
+    pub(super) name: PathBuf,
+}
+
+/// A file in a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct File {
+    pub(super) name: PathBuf,
+    pub(super) bytes_in: u64,
+    pub(super) bytes_out: Option<u64>,
+    pub(super) wall_us: u64,
+    pub(super) peak_rss: u64,
+    pub(super) text: String,
+}
+
+/// Everything the page shows.
+#[derive(Debug, Clone)]
+pub struct Digest {
+    pub(super) facts: Facts,
+    pub(super) command: String,
+    /// Memory cap per worker in bytes.
+    pub(super) cap: Option<u64>,
+    /// About the last run alone, not about the whole ledger.
+    pub(super) one_run: bool,
+    pub(super) tally: Tally,
+    pub(super) folders: BTreeMap<PathBuf, Sums>,
+    pub(super) other_folders: Sums,
+    pub(super) formats: BTreeMap<String, Sums>,
+    /// Files by saving: under 5 %, under 10 %, ...
+    pub(super) savings: [u64; BARS],
+    /// Jobs by peak memory of their worker, in steps of [`Digest::memory_step`].
+    pub(super) memory: [u64; BARS],
+    pub(super) jobs: Vec<Job>,
+    /// Milliseconds each seat was busy in each column; in use once there are too many jobs.
+    pub(super) busy: BTreeMap<u16, Box<[u64; SLOTS]>>,
+    pub(super) deaths_at: Vec<(u16, u64)>,
+    pub(super) slowest: Vec<File>,
+    pub(super) biggest: Vec<File>,
+    pub(super) warned: Vec<File>,
+    pub(super) failed: BTreeMap<String, (u64, Vec<File>)>,
+    span_ms: u64,
+}
+
+impl Digest {
+    /// Nothing gathered yet. `cap` is the memory cap per worker, `one_run` whether the entries are those of one run.
+    pub fn new(facts: Facts, command: String, cap: Option<u64>, one_run: bool) -> Self {
+        let span_ms = facts.wall_ms.max(1);
+        Self {
+            facts,
+            command,
+            cap,
+            one_run,
+            tally: Tally::default(),
+            folders: BTreeMap::new(),
+            other_folders: Sums::default(),
+            formats: BTreeMap::new(),
+            savings: [0; BARS],
+            memory: [0; BARS],
+            jobs: Vec::new(),
+            busy: BTreeMap::new(),
+            deaths_at: Vec::new(),
+            slowest: Vec::new(),
+            biggest: Vec::new(),
+            warned: Vec::new(),
+            failed: BTreeMap::new(),
+            span_ms,
+        }
+    }
+
+    /// Whether no file was done.
+    pub fn is_empty(&self) -> bool {
+        self.tally.done() == 0
+    }
+
+    /// Takes one file.
+    pub fn add(&mut self, entry: &Entry) {
+        self.tally.add(entry);
+        self.add_sums(entry);
+        self.add_job(entry);
+        self.add_to_tables(entry);
+    }
+
+    /// Takes from the run's own row what its entries cannot tell.
+    pub(super) fn settle(&mut self, run: &Run) {
+        if self.one_run {
+            self.tally.unchanged = run.unchanged;
+            self.tally.failed_before = run.failed_before;
+        }
+    }
+
+    fn add_sums(&mut self, entry: &Entry) {
+        let Some(bytes_out) = entry.bytes_out else {
+            return;
+        };
+        let folder = entry
+            .target
+            .components()
+            .next()
+            .map(|first| PathBuf::from(first.as_os_str()));
+        let folder = folder
+            .filter(|_| entry.target.components().nth(1).is_some())
+            .unwrap_or_default();
+        let known = self.folders.len() < FOLDERS || self.folders.contains_key(&folder);
+        let sums = if known {
+            self.folders.entry(folder).or_default()
+        } else {
+            &mut self.other_folders
+        };
+        sums.add(entry.bytes_in, bytes_out);
+        let format = entry.format.as_deref().unwrap_or("unknown").to_owned();
+        self.formats
+            .entry(format)
+            .or_default()
+            .add(entry.bytes_in, bytes_out);
+        let saved = entry.bytes_in.saturating_sub(bytes_out);
+        self.savings[bar(saved, entry.bytes_in.max(1))] += 1;
+    }
+
+    fn add_job(&mut self, entry: &Entry) {
+        let Some(seat) = entry.seat else { return };
+        if entry.peak_rss > 0 {
+            self.memory[bar(entry.peak_rss, self.memory_span())] += 1;
+        }
+        if entry.deaths > 0 && self.deaths_at.len() < JOBS {
+            self.deaths_at.push((seat, entry.ended_ms));
+        }
+        if self.jobs.len() < JOBS {
+            self.jobs.push(Job {
+                seat,
+                started_ms: entry.started_ms,
+                ended_ms: entry.ended_ms,
+                failed: entry.verdict == Verdict::Failed,
+                deaths: entry.deaths,
+                name: entry.target.clone(),
+            });
+        }
+        let slots = self
+            .busy
+            .entry(seat)
+            .or_insert_with(|| Box::new([0; SLOTS]));
+        spread(
+            slots.as_mut_slice(),
+            self.span_ms,
+            entry.started_ms,
+            entry.ended_ms,
+        );
+    }
+
+    /// Bytes the memory histogram spans: the cap, or where it is not known 512 MiB.
+    pub(super) fn memory_span(&self) -> u64 {
+        self.cap.unwrap_or(512 << 20).max(1)
+    }
+
+    /// Bytes of one bar of the memory histogram.
+    pub(super) fn memory_step(&self) -> u64 {
+        self.memory_span() / BARS as u64
+    }
+
+    /// Milliseconds the timeline spans.
+    pub(super) fn span_ms(&self) -> u64 {
+        self.span_ms
+    }
+
+    /// Whether there are too many jobs to draw each.
+    pub(super) fn crowded(&self) -> bool {
+        self.jobs.len() >= JOBS
+    }
+
+    fn add_to_tables(&mut self, entry: &Entry) {
+        if entry.wall_us > 0 {
+            top(&mut self.slowest, entry, |file| file.wall_us);
+        }
+        if entry.bytes_out.is_some() {
+            top(&mut self.biggest, entry, |file| file.bytes_out.unwrap_or(0));
+        }
+        if !entry.warnings.is_empty() && self.warned.len() < FAILED {
+            self.warned.push(File::of(entry, entry.warnings.join("; ")));
+        }
+        if entry.verdict == Verdict::Failed {
+            let (count, files) = self.failed.entry(entry.reason.to_string()).or_default();
+            *count += 1;
+            if files.len() < FAILED {
+                files.push(File::of(entry, entry.message.clone()));
+            }
+        }
+    }
+}
+
+impl Sums {
+    fn add(&mut self, bytes_in: u64, bytes_out: u64) {
+        self.files += 1;
+        self.bytes_in += bytes_in;
+        self.bytes_out += bytes_out;
+    }
+
+    /// Bytes saved; 0 where it grew.
+    pub(super) fn saved(&self) -> u64 {
+        self.bytes_in.saturating_sub(self.bytes_out)
+    }
+}
+
+impl File {
+    fn of(entry: &Entry, text: String) -> Self {
+        Self {
+            name: entry.target.clone(),
+            bytes_in: entry.bytes_in,
+            bytes_out: entry.bytes_out,
+            wall_us: entry.wall_us,
+            peak_rss: entry.peak_rss,
+            text,
+        }
+    }
+}
+
+/// The bar that `part` of `whole` falls into.
+fn bar(part: u64, whole: u64) -> usize {
+    let at = u128::from(part) * BARS as u128 / u128::from(whole);
+    usize::try_from(at).unwrap_or(BARS).min(BARS - 1)
+}
+
+fn top(files: &mut Vec<File>, entry: &Entry, by: fn(&File) -> u64) {
+    let file = File::of(entry, String::new());
+    let at = files.partition_point(|other| by(other) >= by(&file));
+    if at < ROWS {
+        files.insert(at, file);
+        files.truncate(ROWS);
+    }
+}
+
+/// Adds the time from `start` to `end` to the columns it touches.
+fn spread(slots: &mut [u64], span: u64, start: u64, end: u64) {
+    let columns = slots.len() as u64;
+    for (column, slot) in (0u64..).zip(slots) {
+        let (from, to) = (span * column / columns, span * (column + 1) / columns);
+        *slot += end.min(to).saturating_sub(start.max(from));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_is_spread_without_loss() {
+        let mut slots = [0; 7];
+        spread(&mut slots, 1000, 130, 771);
+        assert_eq!(slots.iter().sum::<u64>(), 641);
+        assert_eq!(slots[6], 0);
+    }
+
+    #[test]
+    fn shares_fall_into_their_bar() {
+        assert_eq!(
+            (bar(0, 100), bar(4, 100), bar(5, 100), bar(99, 100)),
+            (0, 0, 1, 19)
+        );
+        assert_eq!(bar(100, 100), 19);
+        assert_eq!(bar(u64::MAX, 1), 19);
+    }
+}
