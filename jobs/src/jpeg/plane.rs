@@ -152,10 +152,34 @@ impl Lane {
         }
         let last = self.chunks.last_mut().map(Vec::as_mut_slice);
         let room = last.and_then(|chunk| chunk.get_mut(self.filled..)?.first_chunk_mut());
-        room.ok_or(Error::OverBudget {
-            needed: CHUNK_BYTES,
-            cap: 0,
-        })
+        // Not `ok_or`: making and dropping the error for every block was seen in profiles.
+        let Some(room) = room else {
+            return Err(Error::OverBudget {
+                needed: CHUNK_BYTES,
+                cap: 0,
+            });
+        };
+        Ok(room)
+    }
+
+    /// Begins a block row whose DC values are known; all its blocks are without words until [`Lane::fill`] says otherwise.
+    pub(super) fn begin_filled_row(
+        &mut self,
+        dc: impl ExactSizeIterator<Item = i16>,
+        budget: &Budget,
+    ) -> Result<(), Error> {
+        self.begin_row(budget)?;
+        self.lengths.resize(self.lengths.len() + dc.len(), 0);
+        self.dc.extend(dc);
+        Ok(())
+    }
+
+    /// Gives the words just written to a block of the last row, counted from the row's end; blocks must come in order.
+    #[inline(always)]
+    pub(super) fn fill(&mut self, from_end: usize, words: usize) {
+        self.filled += words;
+        let at = self.lengths.len() - from_end;
+        self.lengths[at] = words as u8;
     }
 
     /// Ends a block of `words` words.
@@ -244,6 +268,11 @@ impl Plane {
         }
     }
 
+    /// The only lane of a plane of one block row to an MCU row.
+    pub(super) fn lane(&mut self) -> &mut Lane {
+        &mut self.lanes[0]
+    }
+
     /// The lanes, for decoders that fill several at a time.
     pub(super) fn lanes_mut(&mut self) -> &mut [Lane] {
         &mut self.lanes
@@ -309,6 +338,40 @@ pub struct Row<'a> {
     chunks: &'a [Vec<u16>],
     chunk: usize,
     offset: usize,
+}
+
+impl<'a> Row<'a> {
+    /// Passes `count` blocks; returns the words in them.
+    pub fn skip_blocks(&mut self, count: usize) -> usize {
+        let count = count.min(self.lengths.len());
+        let (passed, lengths) = self.lengths.split_at(count);
+        let words: usize = passed.iter().map(|&length| usize::from(length)).sum();
+        let left = self.chunks.get(self.chunk).map_or(0, Vec::len) - self.offset;
+        if words > left {
+            // Into the next chunk: only block by block is it known where this one ends.
+            self.by_ref().take(count).for_each(drop);
+            return words;
+        }
+        (self.dc, self.lengths) = (&self.dc[count..], lengths);
+        self.offset += words;
+        words
+    }
+
+    /// Passes blocks without words; returns how many.
+    #[inline]
+    pub fn skip_empty(&mut self) -> usize {
+        let (eights, _) = self.lengths.as_chunks::<8>();
+        let whole = eights.iter().take_while(|eight| **eight == [0; 8]).count() * 8;
+        let rest = &self.lengths[whole..];
+        let empty = whole + rest.iter().take_while(|&&length| length == 0).count();
+        (self.dc, self.lengths) = (&self.dc[empty..], &self.lengths[empty..]);
+        empty
+    }
+
+    /// DC values of the blocks left.
+    pub fn dc_values(&self) -> &'a [i16] {
+        self.dc
+    }
 }
 
 impl<'a> Iterator for Row<'a> {

@@ -1,8 +1,8 @@
 //! Progressive scans (T.81 G), all at once: each scan is a stream of its own, so every scan is advanced by one MCU row and
 //! the finished row is handed on. Only one row of coefficients is ever held.
 //!
-//! Each block has 64 coefficients in zigzag order and a mask of those that are not zero; the mask makes refinement, which
-//! must tell the two apart for every coefficient, a matter of bit counting.
+//! Each block has 64 coefficients in zigzag order and a mask of those that are not zero: refinement, which must tell the
+//! two apart for every coefficient, walks over the mask's bits only, and empty blocks cost nothing.
 
 use super::fault::Fault;
 use super::feed::{Cursor, Feed};
@@ -11,26 +11,17 @@ use super::markers::Scan;
 use super::restarts::Restarts;
 use super::sequential::{AC_BITS, DC_LIMIT};
 use crate::jpeg::frame::{Component, Frame};
-use crate::jpeg::plane::{Plane, put_word};
+use crate::jpeg::plane::{MAX_WORDS, Plane, put_word};
 use crate::{Budget, Error, Note, Source};
 use std::ops::Range;
 
-/// One block in the making.
-#[derive(Clone)]
-struct Block {
-    /// Bit `k` is set where coefficient `k` is not zero; bit 0 (DC) is never set.
-    mask: u64,
-    values: [i16; 64],
-}
-
-const EMPTY: Block = Block {
-    mask: 0,
-    values: [0; 64],
-};
-
 /// The blocks of one component in one MCU row, padded to whole MCUs.
 pub(super) struct Band {
-    blocks: Vec<Block>,
+    dc: Vec<i16>,
+    /// Bit `k` is set where AC coefficient `k` is not zero.
+    masks: Vec<u64>,
+    /// Coefficients whose bit is set; the others may hold anything.
+    values: Vec<[i16; 64]>,
     across: usize,
 }
 
@@ -39,14 +30,23 @@ impl Band {
     pub(super) fn new(component: &Component, budget: &Budget) -> Result<Self, Error> {
         let across = component.padded_across as usize;
         let count = across * usize::from(component.v);
-        let mut blocks = budget.vec(count)?;
-        blocks.resize(count, EMPTY);
-        Ok(Self { blocks, across })
+        let mut band = Self {
+            dc: budget.vec(count)?,
+            masks: budget.vec(count)?,
+            values: budget.vec(count)?,
+            across,
+        };
+        band.dc.resize(count, 0);
+        band.masks.resize(count, 0);
+        band.values.resize(count, [0; 64]);
+        Ok(band)
     }
 
     /// Gives the memory back.
     pub(super) fn free(self, budget: &Budget) {
-        budget.free(self.blocks);
+        budget.free(self.dc);
+        budget.free(self.masks);
+        budget.free(self.values);
     }
 
     /// Hands the finished row on to `plane` and begins the next.
@@ -59,26 +59,42 @@ impl Band {
         budget: &Budget,
     ) -> Result<(), Error> {
         let visible = row * u32::from(component.v)..component.blocks_down;
-        let rows = self.blocks.chunks_exact_mut(self.across);
-        for ((blocks, lane), _) in rows.zip(plane.lanes_mut()).zip(visible) {
+        for ((n, lane), _) in plane.lanes_mut().iter_mut().enumerate().zip(visible) {
             lane.begin_row(budget)?;
-            for block in &mut blocks[..component.blocks_across as usize] {
-                let room = lane.room(budget)?;
-                let (mut mask, mut words) = (block.mask, 0);
-                while mask != 0 {
-                    let index = mask.trailing_zeros() as usize;
-                    mask &= mask - 1;
-                    let value = block.values[index];
-                    if value.unsigned_abs() >= floors[index] {
-                        words += put_word(&mut room[words..], index, value);
-                    }
+            let first = n * self.across;
+            let span = first..first + component.blocks_across as usize;
+            let blocks = self.dc[span.clone()].iter().zip(&self.masks[span.clone()]);
+            for ((&dc, &mask), values) in blocks.zip(&self.values[span]) {
+                let mut words = 0;
+                if mask != 0 {
+                    words = sparse(mask, values, floors, lane.room(budget)?);
                 }
-                lane.commit(block.values[0], words);
+                lane.commit(dc, words);
             }
         }
-        self.blocks.fill(EMPTY);
+        self.masks.fill(0);
         Ok(())
     }
+}
+
+/// The coefficients in `mask` that are not below their floor, as words; returns how many words.
+#[inline(always)]
+fn sparse(
+    mut mask: u64,
+    values: &[i16; 64],
+    floors: &[u16; 64],
+    room: &mut [u16; MAX_WORDS],
+) -> usize {
+    let mut words = 0;
+    while mask != 0 {
+        let index = mask.trailing_zeros() as usize & 63;
+        mask &= mask - 1;
+        let value = values[index];
+        if value.unsigned_abs() >= floors[index] {
+            words += put_word(&mut room[words..], index, value);
+        }
+    }
+    words
 }
 
 /// A scan being decoded.
@@ -178,10 +194,10 @@ impl<'a> Progressive<'a> {
         let component = &frame.components[*only];
         let (band, v) = (&mut bands[*only], u32::from(component.v));
         let visible = row * v..component.blocks_down;
-        for (blocks, _) in band.blocks.chunks_exact_mut(band.across).zip(visible) {
-            let across = component.blocks_across;
-            self.line(across, row, notes, |scan, mcus| {
-                scan.blocks(&mut blocks[mcus.start as usize..mcus.end as usize])
+        for (line, _) in (0..v as usize).zip(visible) {
+            self.line(component.blocks_across, row, notes, |scan, mcus| {
+                let first = line * band.across;
+                scan.blocks(band, first + mcus.start as usize..first + mcus.end as usize)
             })?;
         }
         Ok(())
@@ -231,59 +247,79 @@ impl<'a> Progressive<'a> {
         components: &[usize],
         bands: &mut [Band],
     ) -> Result<(), Fault> {
+        // A copy stays in registers, where a field would not.
+        let mut cursor = self.cursor;
         for mcu in mcus {
             for (n, &component) in components.iter().enumerate() {
-                let (h, v) = (
-                    &frame.components[component].h,
-                    &frame.components[component].v,
-                );
-                let (h, v) = (usize::from(*h), usize::from(*v));
+                let (h, v) = (frame.components[component].h, frame.components[component].v);
+                let (h, v) = (usize::from(h), usize::from(v));
                 let band = &mut bands[component];
                 for y in 0..v {
                     let first = y * band.across + mcu as usize * h;
-                    for block in &mut band.blocks[first..first + h] {
-                        self.dc(n, block)?;
+                    for dc in &mut band.dc[first..first + h] {
+                        self.kind.dc(n, &mut self.feed, &mut cursor, dc, self.low)?;
                     }
                 }
             }
-            if self.cursor.starved() {
-                return Err(Fault::Starved);
-            }
         }
+        self.cursor = cursor;
         Ok(())
     }
 
     /// Consecutive blocks of one component.
-    fn blocks(&mut self, blocks: &mut [Block]) -> Result<(), Fault> {
-        if let Kind::Ac(ac) = &mut self.kind {
-            let (feed, cursor) = (&mut self.feed, &mut self.cursor);
-            return match ac.refines {
-                false => ac.first(feed, cursor, blocks, self.low),
-                true => ac.refine(feed, cursor, blocks, self.low),
-            };
-        }
-        blocks.iter_mut().try_for_each(|block| self.dc(0, block))
+    fn blocks(&mut self, band: &mut Band, span: Range<usize>) -> Result<(), Fault> {
+        let mut cursor = self.cursor;
+        let (masks, values) = (
+            &mut band.masks[span.clone()],
+            &mut band.values[span.clone()],
+        );
+        let done = match &mut self.kind {
+            Kind::Ac(ac) => {
+                let place = match ac.refines {
+                    false => Ac::first,
+                    true => Ac::refine,
+                };
+                place(ac, &mut self.feed, &mut cursor, masks, values, self.low)
+            }
+            dc @ (Kind::DcFirst(_) | Kind::DcRefine(_)) => band.dc[span]
+                .iter_mut()
+                .try_for_each(|value| dc.dc(0, &mut self.feed, &mut cursor, value, self.low)),
+        };
+        self.cursor = cursor;
+        done
     }
+}
 
-    /// The DC value of one block, of the scan's component `n` (T.81 G.1.2.1).
-    fn dc(&mut self, n: usize, block: &mut Block) -> Result<(), Fault> {
-        let (feed, cursor) = (&mut self.feed, &mut self.cursor);
+impl Kind {
+    /// One DC value, of the scan's component `n` (T.81 G.1.2.1).
+    #[inline(always)]
+    fn dc(
+        &mut self,
+        n: usize,
+        feed: &mut Feed<'_>,
+        cursor: &mut Cursor,
+        dc: &mut i16,
+        low: u32,
+    ) -> Result<(), Fault> {
         cursor.refill(feed);
-        match &mut self.kind {
-            Kind::DcFirst(parts) => {
+        match self {
+            Self::DcFirst(parts) => {
                 let (_, code, predictor) = &mut parts[n];
                 let (length, size) = code.symbol(cursor.acc).ok_or(Fault::Code)?;
                 cursor.consume(length);
                 *predictor += extend(cursor.acc, u32::from(size));
                 cursor.consume(u32::from(size));
-                let value = *predictor << self.low;
+                let value = *predictor << low;
                 if predictor.abs() > DC_LIMIT || value.abs() > DC_LIMIT {
                     return Err(Fault::Range);
                 }
-                block.values[0] = value as i16;
+                *dc = value as i16;
             }
-            Kind::DcRefine(_) => block.values[0] |= (cursor.take(1) << self.low) as i16,
-            Kind::Ac(_) => {}
+            Self::DcRefine(_) => *dc |= (cursor.take(1) << low) as i16,
+            Self::Ac(_) => {}
+        }
+        if cursor.starved() {
+            return Err(Fault::Starved);
         }
         Ok(())
     }
@@ -295,28 +331,35 @@ impl Ac {
         &mut self,
         feed: &mut Feed<'_>,
         cursor: &mut Cursor,
-        blocks: &mut [Block],
+        masks: &mut [u64],
+        values: &mut [[i16; 64]],
         low: u32,
     ) -> Result<(), Fault> {
-        let mut n = 0;
-        while n < blocks.len() {
+        let mut blocks = masks.iter_mut().zip(values);
+        while blocks.len() > 0 {
             if self.ended > 0 {
-                let skipped = (blocks.len() - n).min(self.ended as usize);
+                let skipped = blocks.len().min(self.ended as usize);
                 self.ended -= skipped as u32;
-                n += skipped;
+                blocks.nth(skipped - 1);
                 continue;
             }
-            self.first_block(feed, cursor, &mut blocks[n], low)?;
-            n += 1;
+            if let Some((mask, values)) = blocks.next() {
+                self.first_block(feed, cursor, mask, values, low)?;
+            }
+            if cursor.starved() {
+                return Err(Fault::Starved);
+            }
         }
         Ok(())
     }
 
+    #[inline(always)]
     fn first_block(
         &mut self,
         feed: &mut Feed<'_>,
         cursor: &mut Cursor,
-        block: &mut Block,
+        mask: &mut u64,
+        values: &mut [i16; 64],
         low: u32,
     ) -> Result<(), Fault> {
         let mut index = self.start;
@@ -325,10 +368,6 @@ impl Ac {
             let (length, symbol) = self.code.symbol(cursor.acc).ok_or(Fault::Code)?;
             cursor.consume(length);
             let (run, size) = (u32::from(symbol >> 4), u32::from(symbol & 15));
-            if size == 0 && run < 15 {
-                self.ended = (1 << run) + cursor.take(run) - 1;
-                return Ok(());
-            }
             index += run;
             if size > 0 {
                 if index > self.end {
@@ -337,14 +376,14 @@ impl Ac {
                 if size + low > AC_BITS {
                     return Err(Fault::Range);
                 }
-                block.values[index as usize] = (extend(cursor.acc, size) << low) as i16;
-                block.mask |= 1 << index;
+                values[index as usize & 63] = (extend(cursor.acc, size) << low) as i16;
+                *mask |= 1 << index;
                 cursor.consume(size);
+            } else if run < 15 {
+                self.ended = (1 << run) + cursor.take(run) - 1;
+                return Ok(());
             }
             index += 1;
-        }
-        if cursor.starved() {
-            return Err(Fault::Starved);
         }
         Ok(())
     }
@@ -354,20 +393,23 @@ impl Ac {
         &mut self,
         feed: &mut Feed<'_>,
         cursor: &mut Cursor,
-        blocks: &mut [Block],
+        masks: &mut [u64],
+        values: &mut [[i16; 64]],
         low: u32,
     ) -> Result<(), Fault> {
-        for block in blocks {
-            let mut index = self.start;
+        let step = 1_i16 << low;
+        let band = (u64::MAX << self.start) & (u64::MAX >> (63 - self.end));
+        for (mask, values) in masks.iter_mut().zip(values) {
+            // Coefficients that are not zero yet to be corrected.
+            let mut known = *mask & band;
             if self.ended == 0 {
-                index = self.refine_block(feed, cursor, block, low)?;
+                self.refine_block(feed, cursor, mask, values, &mut known, step)?;
             }
             if self.ended > 0 {
-                if index <= self.end {
-                    let known = block.mask & span(index, self.end);
-                    correct(feed, cursor, block, known, low);
-                }
                 self.ended -= 1;
+                while known != 0 {
+                    correct(feed, cursor, values, &mut known, step);
+                }
             }
             if cursor.starved() {
                 return Err(Fault::Starved);
@@ -376,95 +418,67 @@ impl Ac {
         Ok(())
     }
 
-    /// Up to the end of the band, or to a run of ended bands; returns the index that comes next.
+    /// Up to the end of the band, or to a run of ended bands.
+    #[inline(always)]
     fn refine_block(
         &mut self,
         feed: &mut Feed<'_>,
         cursor: &mut Cursor,
-        block: &mut Block,
-        low: u32,
-    ) -> Result<u32, Fault> {
+        mask: &mut u64,
+        values: &mut [i16; 64],
+        known: &mut u64,
+        step: i16,
+    ) -> Result<(), Fault> {
         let mut index = self.start;
         while index <= self.end {
             cursor.refill(feed);
             let (length, symbol) = self.code.symbol(cursor.acc).ok_or(Fault::Code)?;
             cursor.consume(length);
             let (run, size) = (u32::from(symbol >> 4), u32::from(symbol & 15));
-            if size == 0 && run < 15 {
-                self.ended = (1 << run) + cursor.take(run);
-                return Ok(index);
-            }
             // A new coefficient is one step from zero; other sizes mean nothing (libjpeg warns of them).
             if size > 1 {
                 return Err(Fault::Range);
             }
-            let step = 1_i16 << low;
-            let positive = size == 1 && cursor.take(1) == 1;
-            let place = nth_zero(block.mask, index, self.end, run);
-            if place > self.end && size == 1 {
-                return Err(Fault::Run);
+            if size == 0 && run < 15 {
+                self.ended = (1 << run) + cursor.take(run);
+                return Ok(());
             }
-            let known = block.mask & span(index, self.end.min(place));
-            correct(feed, cursor, block, known, low);
+            let fresh = (2 * cursor.take(size) as i16 - 1) * step;
+            // The run counts zeros only: every coefficient passed that is none moves the goal.
+            index += run;
+            while *known != 0 && known.trailing_zeros() <= index {
+                correct(feed, cursor, values, known, step);
+                index += 1;
+            }
             if size == 1 {
-                block.values[place as usize] = if positive { step } else { -step };
-                block.mask |= 1 << place;
+                if index > self.end {
+                    return Err(Fault::Run);
+                }
+                values[index as usize & 63] = fresh;
+                *mask |= 1 << index;
             }
-            index = place + 1;
+            index += 1;
         }
-        Ok(index)
+        Ok(())
     }
 }
 
-/// Bits `first` to `last` (at most 63).
-fn span(first: u32, last: u32) -> u64 {
-    (u64::MAX << first) & (u64::MAX >> (63 - last))
-}
-
-/// Index of the zero behind `run` other zeros from `first` on, or one behind `last` if there are not so many.
-fn nth_zero(mask: u64, first: u32, last: u32, run: u32) -> u32 {
-    let mut zeros = !mask & span(first, last);
-    for _ in 0..run {
-        zeros &= zeros.wrapping_sub(1);
-    }
-    zeros.trailing_zeros().min(last + 1)
-}
-
-/// Reads one more bit of each coefficient in `known` (T.81 figure G.7).
-fn correct(feed: &mut Feed<'_>, cursor: &mut Cursor, block: &mut Block, mut known: u64, low: u32) {
-    let step = 1_i16 << low;
-    while known != 0 {
+/// Reads one more bit of the lowest coefficient in `known` (T.81 figure G.7) and takes it out.
+#[inline(always)]
+fn correct(
+    feed: &mut Feed<'_>,
+    cursor: &mut Cursor,
+    values: &mut [i16; 64],
+    known: &mut u64,
+    step: i16,
+) {
+    if cursor.bits == 0 {
         cursor.refill(feed);
-        for _ in 0..known.count_ones().min(56) {
-            let value = &mut block.values[known.trailing_zeros() as usize & 63];
-            known &= known - 1;
-            // A bit that is set already came from a file that repeats a scan.
-            if cursor.take(1) == 1 && value.unsigned_abs() & step as u16 == 0 {
-                *value += if *value < 0 { -step } else { step };
-            }
-        }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nth_zero_counts_zeros_only() {
-        assert_eq!(nth_zero(0, 1, 63, 0), 1);
-        assert_eq!(nth_zero(0, 1, 63, 5), 6);
-        assert_eq!(nth_zero(0b1110, 1, 63, 0), 4);
-        assert_eq!(nth_zero(0b1010, 1, 63, 1), 4);
-        assert_eq!(nth_zero(0, 60, 63, 4), 64);
-        assert_eq!(nth_zero(0, 5, 10, 15), 11);
-        assert_eq!(nth_zero(u64::MAX, 1, 63, 0), 64);
-    }
-
-    #[test]
-    fn span_holds_both_ends() {
-        assert_eq!(span(1, 1), 2);
-        assert_eq!(span(1, 63), u64::MAX - 1);
-        assert_eq!(span(63, 63), 1 << 63);
-    }
+    let value = &mut values[known.trailing_zeros() as usize & 63];
+    *known &= *known - 1;
+    // Away from zero by `step` if the bit is set; which is chance, so there is no branch.
+    let sign = *value >> 15;
+    let set = -(cursor.take(1) as i16);
+    *value = value.wrapping_add(((step ^ sign) - sign) & set);
 }

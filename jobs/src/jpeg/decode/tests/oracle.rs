@@ -38,7 +38,7 @@ fn run(tool: &str, args: &[&str], input: &[u8]) -> Option<(Vec<u8>, String)> {
 fn write_back(picture: &Picture) -> Vec<u8> {
     let pairs = picture.planes.iter().zip(&picture.frame.components);
     let views: Vec<_> = pairs
-        .map(|(plane, component)| View::whole(plane, component))
+        .map(|(plane, component)| vec![View::whole(plane, component)])
         .collect();
     let roles = vec![Role::Detail; views.len()];
     let segments: Vec<_> = picture.segments.iter().collect();
