@@ -291,7 +291,8 @@ impl Job<'_> {
         limit: u64,
         sink: &mut dyn Sink,
     ) -> Result<Option<u64>, Error> {
-        let (views, segments) = (picture.views(), picture.segments());
+        let views: Vec<_> = picture.views().into_iter().map(|view| vec![view]).collect();
+        let segments = picture.segments();
         let whole = Picture {
             frame: &picture.frame,
             tables: &picture.tables,

@@ -4,8 +4,7 @@ use super::encode::markers::Form;
 use super::encode::view::View;
 use super::encode::{Counted, Picture, Role};
 use super::frame::{Component, Frame, QuantTable, Segment};
-use super::plane::Plane;
-use super::quant::pass::{Pass, Savings};
+use super::quant::pass::{BandPlane, Pass, Savings};
 use super::quant::plan::Plan;
 use super::quant::quantiser::NOTHING;
 use crate::{Budget, Error, Sink};
@@ -19,8 +18,8 @@ pub const DEEPEST_FAIR_CUT: u8 = 33;
 pub struct Requantised {
     tables: Vec<QuantTable>,
     roles: Vec<Role>,
-    planes: Vec<Plane>,
-    ranks: Vec<Vec<u8>>,
+    /// By component and band.
+    bands: Vec<Vec<BandPlane>>,
     counted: Counted,
     savings: Box<Savings>,
 }
@@ -48,20 +47,18 @@ impl Requantised {
         let mut new = Self {
             tables: plan.tables.clone(),
             roles: plan.roles.clone(),
-            planes: Vec::new(),
-            ranks: Vec::new(),
+            bands: Vec::new(),
             counted: Counted::Progressive(Vec::new()),
             savings: Box::new([0.0; 256]),
         };
         let mut counts = Vec::new();
         for (c, (component, view)) in shell.frame.components.iter().zip(views).enumerate() {
-            let (plane, pass) = component_pass(plan, c, component, view, budget)?;
+            let pass = component_pass(plan, c, component, view, budget)?;
             for (sum, more) in new.savings.iter_mut().zip(pass.savings.iter()) {
                 *sum += more;
             }
             counts.push(pass.counter.finish());
-            new.planes.push(plane);
-            new.ranks.push(pass.ranks);
+            new.bands.push(pass.bands);
         }
         new.counted = match plan.form {
             Form::Progressive => Counted::Progressive(counts),
@@ -125,19 +122,22 @@ impl Requantised {
 
     /// Gives the memory back.
     pub fn free(self, budget: &Budget) {
-        self.planes.into_iter().for_each(|plane| plane.free(budget));
-        self.ranks.into_iter().for_each(|ranks| budget.free(ranks));
+        for band in self.bands.into_iter().flatten() {
+            band.plane.free(budget);
+            budget.free(band.ranks);
+        }
     }
 
     fn with<T>(&self, shell: Shell<'_>, cut: u8, act: impl FnOnce(&Picture<'_>) -> T) -> T {
-        let planes = self.planes.iter().zip(&shell.frame.components);
-        let views: Vec<View<'_>> = planes
-            .zip(&self.ranks)
-            .map(|((plane, component), ranks)| {
-                let view = View::whole(plane, component);
-                if cut > 0 { view.cut(ranks, cut) } else { view }
-            })
-            .collect();
+        let mut views: Vec<Vec<View<'_>>> = Vec::new();
+        for (bands, component) in self.bands.iter().zip(&shell.frame.components) {
+            views.push(
+                bands
+                    .iter()
+                    .map(|band| band_view(band, component, cut))
+                    .collect(),
+            );
+        }
         act(&Picture {
             frame: shell.frame,
             tables: &self.tables,
@@ -148,23 +148,29 @@ impl Requantised {
     }
 }
 
+fn band_view<'a>(band: &'a BandPlane, component: &Component, cut: u8) -> View<'a> {
+    let view = View::whole(&band.plane, component);
+    if cut > 0 {
+        view.cut(&band.ranks, cut)
+    } else {
+        view
+    }
+}
+
 fn component_pass(
     plan: &Plan,
     c: usize,
     component: &Component,
     view: &View<'_>,
     budget: &Budget,
-) -> Result<(Plane, Pass), Error> {
-    let (across, down) = (
+) -> Result<Pass, Error> {
+    let size = (
         component.blocks_across as usize,
         component.blocks_down as usize,
     );
-    let mut plane = Plane::new(across, down, 1, budget)?;
-    let ranks = budget.vec(across * down)?;
-    let mut pass = Pass::new(plan.quantiser(c), plan.counter(c), ranks);
-    let mut writer = plane.writer(0);
-    for row in 0..down {
-        pass.row(view.row(row), &mut writer, budget)?;
+    let mut pass = Pass::new(plan.quantiser(c), plan.counter(c), size, budget)?;
+    for row in 0..size.1 {
+        pass.row(view.row(row), budget)?;
     }
-    Ok((plane, pass))
+    Ok(pass)
 }

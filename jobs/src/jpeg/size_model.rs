@@ -128,18 +128,21 @@ impl Part {
         for row in 0..view.down() {
             let start = (place * (across - stretch + 1) as f64) as usize;
             place = (place + GOLDEN).fract();
-            let mut before = 0;
-            for (column, (dc, words)) in view.row(row).enumerate() {
-                let words = words.as_slice();
-                words_in_all += words.len();
-                if column == start {
-                    part.stretches.push((before, stretch));
-                }
-                if (start..start + stretch).contains(&column) {
-                    part.take(dc, words, budget)?;
-                }
-                before = dc;
+            let mut blocks = view.source_row(row);
+            words_in_all += blocks.skip_blocks(start.saturating_sub(1));
+            let before = match start {
+                0 => 0,
+                _ => blocks.next().map_or(0, |(dc, words)| {
+                    words_in_all += words.as_slice().len();
+                    dc
+                }),
+            };
+            part.stretches.push((before, stretch));
+            for (dc, words) in blocks.by_ref().take(stretch) {
+                words_in_all += words.as_slice().len();
+                part.take(dc, words.as_slice(), budget)?;
             }
+            words_in_all += blocks.skip_blocks(across - start - stretch);
         }
         part.block_share = view.blocks() as f64 / part.dc.len().max(1) as f64;
         part.word_share = (words_in_all.max(1)) as f64 / part.words.len().max(1) as f64;
@@ -169,8 +172,16 @@ impl Part {
             for (&dc, &length) in blocks.by_ref().take(count) {
                 let (own, rest) = words.split_at(usize::from(length));
                 words = rest;
-                let block = quantiser.block(Words::new(own), &mut room);
-                counter.block(quantiser.dc(dc), Words::new(&room[..block.words]));
+                counter.dc(quantiser.dc(dc));
+                let any = quantiser.take(Words::new(own));
+                for n in 0..plan.costs[c].len() {
+                    if any {
+                        let block = quantiser.band(n, &mut room);
+                        counter.band(n, Words::new(&room[..block.words]));
+                    } else {
+                        counter.skip(n, 1);
+                    }
+                }
             }
         }
         counter.finish()

@@ -19,6 +19,9 @@ use progressive::{Band, Dc, Range};
 use sequential::Sequential;
 use view::View;
 
+/// DC values coded between two looks at the room left: each takes at most four bytes.
+const DC_AT_ONCE: usize = 64;
+
 /// What a component shows, as far as coding is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
@@ -50,8 +53,13 @@ pub struct Picture<'a> {
     pub roles: &'a [Role],
     /// Segments to write, in order.
     pub segments: &'a [&'a Segment],
-    /// Blocks of each component.
-    pub views: &'a [View<'a>],
+    /// Blocks of each component: one view of all bands, or one for each band of the form.
+    pub views: &'a [Vec<View<'a>>],
+}
+
+/// The view that holds band `n`.
+fn band_view<'a>(views: &[View<'a>], n: usize) -> View<'a> {
+    views[n.min(views.len() - 1)]
 }
 
 /// Symbols of a picture in one of the two forms.
@@ -110,11 +118,11 @@ impl Picture<'_> {
                 Counted::Sequential(counts)
             }
             Form::Progressive => {
-                let count = |(view, role): (&View<'_>, &Role)| {
+                let count = |(views, role): (&Vec<View<'_>>, &Role)| {
                     let mut counts = progressive::Statistics::default();
-                    dc_scan(view, &mut counts)?;
+                    dc_scan(&views[0], &mut counts)?;
                     for (n, &range) in role.bands(Form::Progressive).iter().enumerate() {
-                        band_scan(view, n + 1, range, &mut counts)?;
+                        band_scan(&band_view(views, n), n + 1, range, &mut counts)?;
                     }
                     Ok(counts)
                 };
@@ -181,9 +189,9 @@ impl Picture<'_> {
         let mut scan = Sequential::new(self.frame, &second);
         for mcu_row in 0..scan.mcus_down() {
             let mut rows = Vec::new();
-            for (c, view) in self.views.iter().enumerate() {
+            for (c, views) in self.views.iter().enumerate() {
                 let v = scan.rows_of(c);
-                rows.extend((mcu_row * v..(mcu_row + 1) * v).map(|row| view.row(row)));
+                rows.extend((mcu_row * v..(mcu_row + 1) * v).map(|row| views[0].row(row)));
             }
             scan.mcu_row(&mut rows, out)?;
         }
@@ -200,7 +208,8 @@ impl Picture<'_> {
             .map(|counts| counts.histograms.each_ref().map(Code::optimal))
             .collect();
         // All DC scans first, so that a viewer has the whole picture early.
-        for ((component, view), codes) in self.frame.components.iter().zip(self.views).zip(&codes) {
+        for ((component, views), codes) in self.frame.components.iter().zip(self.views).zip(&codes)
+        {
             let code = &codes[progressive::DC];
             out.raw(&markers::huffman_tables(&[(Class::Dc, 0, code)]))?;
             out.raw(&markers::scan_header(&[(component.id, 0, 0)], 0, 0))?;
@@ -208,11 +217,11 @@ impl Picture<'_> {
                 codes: codes.each_ref(),
                 out,
             };
-            dc_scan(view, &mut bits)?;
+            dc_scan(&views[0], &mut bits)?;
             bits.out.align()?;
         }
         let components = self.frame.components.iter().zip(self.roles);
-        for (((component, role), view), codes) in components.zip(self.views).zip(&codes) {
+        for (((component, role), views), codes) in components.zip(self.views).zip(&codes) {
             for (n, &range) in role.bands(Form::Progressive).iter().enumerate() {
                 out.raw(&markers::huffman_tables(&[(Class::Ac, 0, &codes[n + 1])]))?;
                 let (first, last) = (range.0 as u8, range.1 as u8);
@@ -221,7 +230,7 @@ impl Picture<'_> {
                     codes: codes.each_ref(),
                     out,
                 };
-                band_scan(view, n + 1, range, &mut bits)?;
+                band_scan(&band_view(views, n), n + 1, range, &mut bits)?;
                 bits.out.align()?;
             }
         }
@@ -232,9 +241,11 @@ impl Picture<'_> {
 fn dc_scan(view: &View<'_>, out: &mut impl emit::Emit) -> Result<(), Error> {
     let mut coder = Dc::default();
     for row in 0..view.down() {
-        for (dc, _) in view.row(row) {
+        for values in view.row(row).dc_values().chunks(DC_AT_ONCE) {
             out.room()?;
-            coder.block(dc, out);
+            for &dc in values {
+                coder.block(dc, out);
+            }
         }
     }
     Ok(())
@@ -248,8 +259,14 @@ fn band_scan(
 ) -> Result<(), Error> {
     let mut coder = Band::new(table, range);
     for row in 0..view.down() {
-        for (_, mut words) in view.row(row) {
+        let mut blocks = view.row(row);
+        loop {
+            let empty = blocks.skip_empty();
             out.room()?;
+            coder.skip(empty as u32, out);
+            let Some((_, mut words)) = blocks.next() else {
+                break;
+            };
             coder.block(&mut words, out);
         }
     }

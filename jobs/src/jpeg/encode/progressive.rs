@@ -43,7 +43,7 @@ impl Dc {
     }
 
     /// Codes one block's DC value.
-    #[inline]
+    #[inline(always)]
     pub fn block(&mut self, dc: i16, out: &mut impl Emit) {
         let (size, bits) = magnitude(i32::from(dc) - self.previous);
         self.previous = i32::from(dc);
@@ -108,6 +108,17 @@ impl Band {
                 self.finish(out);
             }
         }
+    }
+
+    /// Codes `count` blocks without coefficients in the band.
+    #[inline]
+    pub fn skip(&mut self, mut count: u32, out: &mut impl Emit) {
+        while self.run + count >= self.longest_run {
+            count -= self.longest_run - self.run;
+            self.run = self.longest_run;
+            self.finish(out);
+        }
+        self.run += count;
     }
 
     /// Writes the run of blocks that ended early; needed once more after the last block.

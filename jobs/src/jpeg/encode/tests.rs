@@ -82,7 +82,7 @@ proptest! {
             .map(|component| random_plane(component, density, &mut random))
             .collect();
         let pairs = planes.iter().zip(&frame.components);
-        let views: Vec<_> = pairs.map(|(plane, component)| View::whole(plane, component)).collect();
+        let views: Vec<_> = pairs.map(|(plane, component)| vec![View::whole(plane, component)]).collect();
         let roles: Vec<_> = (0..planes.len())
             .map(|c| if c % 3 == 0 { Role::Detail } else { Role::Chroma })
             .collect();

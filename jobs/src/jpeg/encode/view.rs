@@ -51,6 +51,11 @@ impl<'a> View<'a> {
         self.down
     }
 
+    /// Blocks of row `row` as the plane has them.
+    pub fn source_row(&self, row: usize) -> Row<'a> {
+        self.plane.row(row)
+    }
+
     /// Blocks of row `row`; none below the picture.
     pub fn row(&self, row: usize) -> ViewRow<'a> {
         let blocks = (row < self.down).then(|| self.plane.row(row));
@@ -71,6 +76,27 @@ pub struct ViewRow<'a> {
     ranks: &'a [u8],
     cut: u8,
     left: usize,
+}
+
+impl<'a> ViewRow<'a> {
+    /// DC values of the blocks left.
+    pub fn dc_values(&self) -> &'a [i16] {
+        let all = self.blocks.as_ref().map_or(&[][..], Row::dc_values);
+        &all[..self.left.min(all.len())]
+    }
+
+    /// Passes blocks without coefficients; returns how many.
+    #[inline]
+    pub fn skip_empty(&mut self) -> usize {
+        let empty = self
+            .blocks
+            .as_mut()
+            .map_or(0, Row::skip_empty)
+            .min(self.left);
+        self.left -= empty;
+        self.ranks = self.ranks.get(empty..).unwrap_or_default();
+        empty
+    }
 }
 
 impl<'a> Iterator for ViewRow<'a> {

@@ -1,12 +1,15 @@
 //! One pass over a component, row by row: requantise, store, rank and count at once.
 
-use super::quantiser::Quantiser;
+use super::quantiser::{NOTHING, Quantiser};
 use crate::jpeg::encode::Role;
 use crate::jpeg::encode::markers::Form;
 use crate::jpeg::encode::progressive::{Band, Dc, Statistics};
-use crate::jpeg::plane::{Words, Writer};
+use crate::jpeg::encode::view::ViewRow;
+use crate::jpeg::plane::{Plane, Words};
 use crate::{Budget, Error};
 
+/// Most bands a component has.
+const MOST_BANDS: usize = 2;
 /// Ranks there are.
 const RANKS: usize = 256;
 
@@ -44,13 +47,22 @@ impl Counter {
         self.dc = Dc::after(dc);
     }
 
-    /// Counts one block.
+    /// Counts one block's DC value.
     #[inline]
-    pub fn block(&mut self, dc: i16, mut words: Words<'_>) {
+    pub fn dc(&mut self, dc: i16) {
         self.dc.block(dc, &mut self.counts);
-        for band in &mut self.bands {
-            band.block(&mut words, &mut self.counts);
-        }
+    }
+
+    /// Counts band `n` of one block.
+    #[inline]
+    pub fn band(&mut self, n: usize, mut words: Words<'_>) {
+        self.bands[n].block(&mut words, &mut self.counts);
+    }
+
+    /// Counts `count` blocks that have nothing in band `n`.
+    #[inline]
+    pub fn skip(&mut self, n: usize, count: usize) {
+        self.bands[n].skip(count as u32, &mut self.counts);
     }
 
     /// Ends the runs.
@@ -62,48 +74,122 @@ impl Counter {
     }
 }
 
+/// One band of a result.
+#[derive(Debug)]
+pub struct BandPlane {
+    /// Its blocks; the first band of a component also has the DC values.
+    pub plane: Plane,
+    /// Rank of each block.
+    pub ranks: Vec<u8>,
+}
+
 /// A pass over one component.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Pass {
     quantiser: Quantiser,
     /// Counts so far.
     pub counter: Counter,
     /// Savings so far.
     pub savings: Box<Savings>,
-    /// Rank of each block so far.
-    pub ranks: Vec<u8>,
+    /// The result so far, by band.
+    pub bands: Vec<BandPlane>,
 }
 
 impl Pass {
-    /// Ranks go into `ranks`, which should have room for all blocks.
-    pub fn new(quantiser: Quantiser, counter: Counter, ranks: Vec<u8>) -> Self {
-        Self {
-            quantiser,
-            counter,
-            savings: Box::new([0.0; RANKS]),
-            ranks,
-        }
-    }
-
-    /// Requantises one row of blocks into `out`.
+    /// A pass over a component of `across` by `down` blocks.
     ///
     /// # Errors
     /// [`Error::OverBudget`].
-    pub fn row<'a>(
+    pub fn new(
+        quantiser: Quantiser,
+        counter: Counter,
+        (across, down): (usize, usize),
+        budget: &Budget,
+    ) -> Result<Self, Error> {
+        let band = |_: &Band| -> Result<BandPlane, Error> {
+            Ok(BandPlane {
+                plane: Plane::new(across, down, 1, budget)?,
+                ranks: budget.vec(across * down)?,
+            })
+        };
+        let bands = counter.bands.iter().map(band).collect::<Result<_, _>>()?;
+        Ok(Self {
+            quantiser,
+            counter,
+            savings: Box::new([0.0; RANKS]),
+            bands,
+        })
+    }
+
+    /// Requantises one row of blocks.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`].
+    pub fn row(&mut self, mut source: ViewRow<'_>, budget: &Budget) -> Result<(), Error> {
+        let across = source.dc_values().len();
+        self.begin_row(source.dc_values(), budget)?;
+        // Blocks of the row that each band's counter has seen.
+        let mut seen = [0; MOST_BANDS];
+        let mut column = 0;
+        loop {
+            column += source.skip_empty();
+            let Some((_, words)) = source.next() else {
+                break;
+            };
+            if self.quantiser.take(words) {
+                self.block(column, across, &mut seen, budget)?;
+            }
+            column += 1;
+        }
+        for (n, seen) in seen.iter().enumerate().take(self.bands.len()) {
+            self.counter.skip(n, across - seen);
+        }
+        Ok(())
+    }
+
+    /// DC values of the row, and all its blocks empty for now.
+    fn begin_row(&mut self, dc: &[i16], budget: &Budget) -> Result<(), Error> {
+        for (n, band) in self.bands.iter_mut().enumerate() {
+            let ranks = band.ranks.len() + dc.len();
+            band.ranks.resize(ranks, NOTHING);
+            let lane = band.plane.lane();
+            if n == 0 {
+                lane.begin_filled_row(dc.iter().map(|&dc| self.quantiser.dc(dc)), budget)?;
+            } else {
+                lane.begin_filled_row(dc.iter().map(|_| 0), budget)?;
+            }
+        }
+        for &dc in dc {
+            self.counter.dc(self.quantiser.dc(dc));
+        }
+        Ok(())
+    }
+
+    /// Requantises the AC coefficients that the quantiser has taken.
+    #[inline]
+    fn block(
         &mut self,
-        source: impl Iterator<Item = (i16, Words<'a>)>,
-        out: &mut Writer<'_>,
+        column: usize,
+        across: usize,
+        seen: &mut [usize; MOST_BANDS],
         budget: &Budget,
     ) -> Result<(), Error> {
-        for (dc, words) in source {
-            let dc = self.quantiser.dc(dc);
-            out.block(dc, budget, |room| {
-                let block = self.quantiser.block(words, room);
-                self.counter.block(dc, Words::new(&room[..block.words]));
+        for (n, band) in self.bands.iter_mut().enumerate() {
+            let lane = band.plane.lane();
+            let room = lane.room(budget)?;
+            let block = self.quantiser.band(n, room);
+            if block.words == 0 {
+                continue;
+            }
+            self.counter.skip(n, column - seen[n]);
+            self.counter.band(n, Words::new(&room[..block.words]));
+            seen[n] = column + 1;
+            lane.fill(across - column, block.words);
+            if block.rank != NOTHING {
                 self.savings[usize::from(block.rank)] += f64::from(block.bits);
-                self.ranks.push(block.rank);
-                block.words
-            })?;
+                let at = band.ranks.len() - across + column;
+                band.ranks[at] = block.rank;
+            }
         }
         Ok(())
     }

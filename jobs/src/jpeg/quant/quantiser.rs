@@ -53,7 +53,7 @@ const CHROMA_WEIGHT: f32 = 0.78;
 /// Exponent by which errors of coarse steps are worth less than their square.
 const STEP_EXPONENT: f32 = -0.4;
 /// Fewest bits that keeping one more coefficient can cost.
-const FEWEST_BITS: f32 = 1.0;
+const FEWEST_BITS: f32 = 2.0;
 /// Mean squared AC at which a block counts as busy.
 const BUSY: f32 = 400.0;
 /// Entries of the activity table for each doubling, as a power of two.
@@ -61,7 +61,7 @@ const FINENESS: u32 = 2;
 /// Doublings the activity table covers: coefficients have at most 15 bits, their squares 30.
 const DOUBLINGS: usize = 32;
 
-/// A block done.
+/// A band of a block done.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Block {
     /// Words written.
@@ -89,6 +89,9 @@ pub struct Quantiser {
     costs: Vec<Costs>,
     trellis: Trellis,
     candidates: [Candidate; 64],
+    /// Candidates of the block taken last that no band has had yet.
+    start: usize,
+    count: usize,
 }
 
 impl Quantiser {
@@ -120,18 +123,22 @@ impl Quantiser {
             costs,
             trellis: Trellis::default(),
             candidates: [Candidate::default(); 64],
+            start: 0,
+            count: 0,
         }
     }
 
     /// The DC level.
     #[inline]
     pub fn dc(&self, dc: i16) -> i16 {
-        (f32::from(dc) * self.ratio[0]).round() as i16
+        let x = f32::from(dc) * self.ratio[0];
+        (x + 0.5_f32.copysign(x)) as i16
     }
 
-    /// Requantises one block's AC coefficients into `out`.
+    /// Takes the AC coefficients of the next block; [`Quantiser::band`] then gives its bands in order. False if none can
+    /// survive.
     #[inline]
-    pub fn block(&mut self, words: Words<'_>, out: &mut [u16; MAX_WORDS]) -> Block {
+    pub fn take(&mut self, words: Words<'_>) -> bool {
         let (mut count, mut energy) = (0, 0.0);
         for (index, value) in words {
             let index = index & 63;
@@ -146,23 +153,35 @@ impl Quantiser {
             };
             count += usize::from(x >= self.floor[index]);
         }
+        (self.start, self.count) = (0, count.min(63));
         if count == 0 {
-            return Block {
-                words: 0,
-                rank: NOTHING,
-                bits: 0.0,
-            };
+            return false;
         }
-        let count = count.min(63);
-        match self.rounding {
-            Rounding::Deadzone => self.round(count, out),
-            Rounding::Trellis => {
-                let factor = self.activity_of(energy);
-                for candidate in &mut self.candidates[..count] {
-                    candidate.weight *= factor;
-                }
-                self.optimise(count, out)
+        if self.rounding == Rounding::Trellis {
+            let factor = self.activity_of(energy);
+            for candidate in &mut self.candidates[..self.count] {
+                candidate.weight *= factor;
             }
+        }
+        true
+    }
+
+    /// Requantises band `n` of the block taken last into `out`; call it for 0, 1 and so on.
+    #[inline]
+    pub fn band(&mut self, n: usize, out: &mut [u16; MAX_WORDS]) -> Block {
+        let range = self.bands[n];
+        let ahead = &self.candidates[self.start..self.count];
+        let inside = ahead.iter().take_while(|c| usize::from(c.index) <= range.1);
+        let end = self.start + inside.count();
+        let candidates = &self.candidates[self.start..end];
+        self.start = end;
+        let costs = &self.costs[n];
+        if candidates.is_empty() {
+            return Block::EMPTY;
+        }
+        match self.rounding {
+            Rounding::Deadzone => round(candidates, range, costs, out),
+            Rounding::Trellis => optimise(&mut self.trellis, candidates, range, costs, out),
         }
     }
 
@@ -173,82 +192,79 @@ impl Quantiser {
         let index = (bits - (127 << FINENESS)) as usize;
         self.activity[index.min(self.activity.len() - 1)]
     }
-
-    fn round(&self, count: usize, out: &mut [u16; MAX_WORDS]) -> Block {
-        let mut words = 0;
-        for candidate in &self.candidates[..count] {
-            words += put(&mut out[words..], candidate, (candidate.x + 0.5) as u32);
-        }
-        let last = &self.candidates[count - 1];
-        let before = if count > 1 {
-            usize::from(self.candidates[count - 2].index)
-        } else {
-            0
-        };
-        let band = usize::from(self.bands.len() > 1 && usize::from(last.index) > self.bands[0].1);
-        let first = self.bands[band].0;
-        let run = usize::from(last.index) - (before + 1).max(first);
-        let last = Last {
-            bits: self.costs[band].of_size(1)[run & 63],
-            loss: last.weight * (2.0 * last.x - 1.0),
-        };
-        finish(words, (self.candidates[count - 1].x < 1.5).then_some(last))
-    }
-
-    fn optimise(&mut self, count: usize, out: &mut [u16; MAX_WORDS]) -> Block {
-        let (mut start, mut words, mut worst) = (0, 0, None);
-        for (band, costs) in self.bands.iter().zip(&self.costs) {
-            let ahead = &self.candidates[start..count];
-            let inside = ahead
-                .iter()
-                .take_while(|c| usize::from(c.index) <= band.1)
-                .count();
-            let candidates = &ahead[..inside];
-            start += inside;
-            if candidates.is_empty() {
-                continue;
-            }
-            let mut levels = [0_u32; 64];
-            let last = self
-                .trellis
-                .run(candidates, *band, costs, |i, level| levels[i] = level);
-            let before = words;
-            for (candidate, &level) in candidates.iter().zip(&levels) {
-                if level > 0 {
-                    words += put(&mut out[words..], candidate, level);
-                }
-            }
-            if words > before {
-                worst = last;
-            }
-        }
-        finish(words, worst)
-    }
 }
 
+/// Rounds to the nearest level; there is at least one candidate.
+fn round(
+    candidates: &[Candidate],
+    range: Range,
+    costs: &Costs,
+    out: &mut [u16; MAX_WORDS],
+) -> Block {
+    let (mut words, mut next, mut run) = (0, range.0, 0);
+    for candidate in candidates {
+        words += put(out, words, candidate, (candidate.x + 0.5) as u32);
+        run = usize::from(candidate.index) - next;
+        next = usize::from(candidate.index) + 1;
+    }
+    let last = &candidates[candidates.len() - 1];
+    let worth = Last {
+        bits: costs.of_size(1)[run & 63],
+        loss: last.weight * (2.0 * last.x - 1.0),
+    };
+    Block::new(words, (last.x < 1.5).then_some(worth))
+}
+
+/// Chooses levels by rate and distortion.
+#[inline]
+fn optimise(
+    trellis: &mut Trellis,
+    candidates: &[Candidate],
+    range: Range,
+    costs: &Costs,
+    out: &mut [u16; MAX_WORDS],
+) -> Block {
+    let (kept, last) = trellis.run(candidates, range, costs);
+    let mut words = 0;
+    for (i, level) in trellis.kept(kept) {
+        words += put(out, words, &candidates[i], level);
+    }
+    Block::new(words, last)
+}
+
+/// Writes a coefficient at word `at`; returns the words it took.
 #[inline(always)]
-fn put(out: &mut [u16], candidate: &Candidate, level: u32) -> usize {
+fn put(out: &mut [u16; MAX_WORDS], at: usize, candidate: &Candidate, level: u32) -> usize {
     let level = level as i16;
     let value = if candidate.negative { -level } else { level };
-    put_word(out, usize::from(candidate.index), value)
+    // Sixty-three coefficients of two words each cannot reach the end; the mask only tells the compiler so.
+    put_word(&mut out[at & 127..], usize::from(candidate.index), value)
 }
 
-/// Ranks by the logarithm of loss over bits saved, 32 ranks to a doubling, 1 and below first.
-#[inline]
-fn finish(words: usize, last: Option<Last>) -> Block {
-    let Some(last) = last.filter(|last| last.bits > 0.0) else {
-        return Block {
-            words,
-            rank: NOTHING,
-            bits: 0.0,
-        };
+impl Block {
+    /// No coefficients.
+    const EMPTY: Self = Self {
+        words: 0,
+        rank: NOTHING,
+        bits: 0.0,
     };
-    let worth = (last.loss / last.bits).max(1.0);
-    let rank = (worth.to_bits() >> 18) - (127 << 5);
-    Block {
-        words,
-        rank: rank.min(u32::from(NOTHING) - 1) as u8,
-        bits: last.bits,
+
+    /// Ranks by the logarithm of loss over bits saved, 32 ranks to a doubling, 1 and below first.
+    #[inline]
+    fn new(words: usize, last: Option<Last>) -> Self {
+        let Some(last) = last.filter(|last| last.bits > 0.0) else {
+            return Self {
+                words,
+                ..Self::EMPTY
+            };
+        };
+        let worth = (last.loss / last.bits).max(1.0);
+        let rank = (worth.to_bits() >> 18) - (127 << 5);
+        Self {
+            words,
+            rank: rank.min(u32::from(NOTHING) - 1) as u8,
+            bits: last.bits,
+        }
     }
 }
 

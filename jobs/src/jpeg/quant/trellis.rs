@@ -35,12 +35,15 @@ struct Node {
 #[derive(Debug, Clone)]
 pub struct Trellis {
     nodes: [Node; 64],
+    /// Candidates kept by the last run, the last of them first.
+    path: [u8; 64],
 }
 
 impl Default for Trellis {
     fn default() -> Self {
         Self {
             nodes: [Node::default(); 64],
+            path: [0; 64],
         }
     }
 }
@@ -55,39 +58,69 @@ pub struct Last {
 }
 
 impl Trellis {
-    /// Chooses levels; calls `keep` with candidate number and level from the last kept to the first.
-    ///
-    /// `first` and `last` are the band's zigzag limits. Returns the last one kept, if any, with a level of 1.
+    /// Chooses which candidates (at most 63) to keep, and at which levels; tells how many and what the last one is worth,
+    /// if its level is 1. `first` and `last` are the band's zigzag limits.
     #[inline]
     pub fn run(
         &mut self,
         candidates: &[Candidate],
         (first, last): (usize, usize),
         costs: &Costs,
-        mut keep: impl FnMut(usize, u32),
-    ) -> Option<Last> {
-        for i in 0..candidates.len() {
+    ) -> (usize, Option<Last>) {
+        if let [only] = candidates {
+            return self.single(only, (first, last), costs);
+        }
+        for i in 0..candidates.len().min(63) {
             self.nodes[i] = self.node(candidates, i, first, costs);
         }
         let (best, cost) = self.ending(candidates, last, costs.end);
+        let (mut at, mut kept) = (best, 0);
+        while at > 0 {
+            self.path[kept & 63] = at as u8 - 1;
+            kept += 1;
+            at = usize::from(self.nodes[(at - 1) & 63].before);
+        }
         if best == 0 {
-            return None;
+            return (0, None);
         }
         let end = self.nodes[best - 1];
-        let mut at = best;
-        while at > 0 {
-            let node = self.nodes[at - 1];
-            keep(at - 1, node.level);
-            at = usize::from(node.before);
-        }
-        let candidate = &candidates[best - 1];
         let without = match usize::from(end.before) {
             0 => 0.0,
             n => self.nodes[n - 1].cost + costs.end,
         };
-        let loss = gain(candidate, 1.0);
+        let loss = gain(&candidates[best - 1], 1.0);
         let bits = loss - (without - cost);
-        (end.level == 1).then_some(Last { bits, loss })
+        (kept, (end.level == 1).then_some(Last { bits, loss }))
+    }
+
+    /// The same for one candidate, which is what most blocks have.
+    #[inline]
+    fn single(
+        &mut self,
+        only: &Candidate,
+        (first, last): (usize, usize),
+        costs: &Costs,
+    ) -> (usize, Option<Last>) {
+        let node = self.node(std::slice::from_ref(only), 0, first, costs);
+        let end = if usize::from(only.index) < last {
+            costs.end
+        } else {
+            0.0
+        };
+        if node.level < KEPT && node.cost + end >= 0.0 {
+            return (0, None);
+        }
+        (self.nodes[0], self.path[0]) = (node, 0);
+        let loss = gain(only, 1.0);
+        let bits = loss + node.cost + end;
+        (1, (node.level == 1).then_some(Last { bits, loss }))
+    }
+
+    /// Candidates kept by the last run, which kept `kept`, in order, with their levels.
+    #[inline]
+    pub fn kept(&self, kept: usize) -> impl Iterator<Item = (usize, u32)> {
+        let path = self.path[..kept].iter().rev();
+        path.map(|&i| (usize::from(i), self.nodes[usize::from(i & 63)].level))
     }
 
     /// The best way to keep candidate `i`.
