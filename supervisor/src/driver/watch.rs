@@ -12,7 +12,7 @@ pub(super) fn is_over(pid: u32, cap: u64) -> bool {
 }
 
 fn exceeds(resident: u64, cap: u64) -> bool {
-    resident > cap / 10 * TENTHS
+    resident > (cap / 10).saturating_mul(TENTHS)
 }
 
 #[cfg(test)]

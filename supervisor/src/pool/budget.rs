@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub(super) struct Budgets {
     bad_starts: u32,
+    ever_greeted: bool,
     idle_deaths: VecDeque<Moment>,
 }
 
@@ -17,6 +18,14 @@ impl Budgets {
     /// A worker said hello: starting works here.
     pub(super) fn greeted(&mut self) {
         self.bad_starts = 0;
+        self.ever_greeted = true;
+    }
+
+    /// Whether too many starts failed in a row. Where none ever worked, something is wrong with the installation and
+    /// waiting will not mend it; where some did, somebody may only be killing processes for a while.
+    pub(super) fn starts_are_hopeless(&self, policy: &Policy) -> bool {
+        let (never, since) = policy.bad_start_limits;
+        self.bad_starts >= if self.ever_greeted { since } else { never }
     }
 
     /// A worker ended a job: workers do live long enough to be of use.
@@ -24,7 +33,7 @@ impl Budgets {
         self.idle_deaths.clear();
     }
 
-    /// A start failed; returns how many did in a row.
+    /// A start failed; answers how many did in a row.
     pub(super) fn bad_start(&mut self) -> u32 {
         self.bad_starts = self.bad_starts.saturating_add(1);
         self.bad_starts
@@ -61,6 +70,22 @@ mod tests {
             .map(|n| budgets.idle_death(Moment::after(Duration::from_secs(n)), &policy))
             .collect();
         assert_eq!(spent, [false, false, false, false, true]);
+    }
+
+    #[test]
+    fn starts_that_worked_before_get_more_patience() {
+        let policy = Policy::new(1);
+        let mut budgets = Budgets::default();
+        let hopeless_after = |budgets: &mut Budgets| {
+            (1..).find(|_| {
+                budgets.bad_start();
+                budgets.starts_are_hopeless(&policy)
+            })
+        };
+        assert_eq!(hopeless_after(&mut budgets), Some(3));
+        budgets.greeted();
+        assert!(!budgets.starts_are_hopeless(&policy));
+        assert_eq!(hopeless_after(&mut budgets), Some(10));
     }
 
     #[test]

@@ -288,7 +288,7 @@ impl Machine {
         let until = now + self.policy.rest_after(in_a_row);
         self.seats[usize::from(seat.0)].phase = Phase::Cooling { until };
         let some_live = self.seats.iter().any(|seat| seat.phase == Phase::Live);
-        if in_a_row >= self.policy.bad_start_limit && !some_live {
+        if self.budgets.starts_are_hopeless(&self.policy) && !some_live {
             self.cannot_go_on(now, CannotGoOn::BadStarts);
         }
     }
