@@ -1,7 +1,13 @@
 //! Records for tests.
 
+use super::world::{limits, settings};
+use super::{Request, Setup, start};
+use crate::ledger::{HowEnded, RunEnd, RunStart, default_path};
+use crate::publish::{Overwrite, Place, Policy, Preserve};
 use crate::task::{Ending, Record, Task};
-use pressroom_shared::{Identity, ImageFormat, JobId, Saved};
+use pressroom_shared::{
+    Failed, FailureKind, Identity, ImageFormat, JobId, Kept, KeptReason, Saved, SeatId, Warning,
+};
 use std::path::PathBuf;
 
 pub(crate) fn sample_record() -> Record {
@@ -35,4 +41,68 @@ pub(crate) fn sample_record() -> Record {
         started_ms: 0,
         ended_ms: 1,
     }
+}
+
+/// An output folder with the ledger of one run: one file kept with a warning, one failed.
+pub(crate) fn sample_ledger() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let (recorder, _answers) = start(Setup {
+        ledger: default_path(folder.path()),
+        output: folder.path().to_path_buf(),
+        policy: Policy {
+            place: Place::Tree,
+            overwrite: Overwrite::Refuse,
+            preserve: Preserve::TREE,
+        },
+        run: RunStart {
+            started: 1_796_041_890_000,
+            command: "pressroom in -o out -q 75".to_owned(),
+            settings: settings(),
+            limits: limits(),
+            workers: 2,
+        },
+    })
+    .unwrap();
+    recorder.send(Request::Record(kept()));
+    recorder.send(Request::Record(failed()));
+    recorder
+        .finish(RunEnd {
+            ended: 1_796_041_892_000,
+            wall_ms: 2_000,
+            how: HowEnded::Finished,
+            discovered: 2,
+            ignored: 1,
+        })
+        .unwrap();
+    folder
+}
+
+fn kept() -> Record {
+    Record {
+        ending: Ending::Kept(Kept {
+            reason: KeptReason::NotSmaller,
+            bytes: 1000,
+            format: ImageFormat::Png,
+            warnings: vec![Warning::NameMismatch {
+                content: ImageFormat::Png,
+            }],
+        }),
+        wall_us: 12_000,
+        peak_rss: 9 << 20,
+        seat: Some(SeatId(0)),
+        ..sample_record()
+    }
+}
+
+fn failed() -> Record {
+    let mut record = sample_record();
+    record.task.id = JobId(2);
+    record.task.source = PathBuf::from("/in/b.jpg");
+    record.task.target = PathBuf::from("b.jpg");
+    record.ending = Ending::Failed(Failed {
+        kind: FailureKind::Corrupt,
+        message: "the data ends after 12 of 40 rows".to_owned(),
+    });
+    record.deaths = 1;
+    record
 }

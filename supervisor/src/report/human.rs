@@ -94,8 +94,21 @@ fn skip_title(reason: &str) -> &'static str {
     }
 }
 
-/// The summary of a run.
+/// The summary of a run that has just ended.
 pub fn summary(tally: &Tally, facts: &Facts) -> String {
+    let mut text = past_summary(tally, facts);
+    if tally.warned > 0 {
+        let warned = count(tally.warned, "file");
+        let _ = writeln!(
+            text,
+            "  {warned} with a warning; `pressroom report` shows them"
+        );
+    }
+    text
+}
+
+/// The summary of a run in a report.
+pub fn past_summary(tally: &Tally, facts: &Facts) -> String {
     let mut text = headline(tally, facts);
     if tally.bytes_in > 0 {
         let _ = writeln!(
@@ -203,13 +216,6 @@ fn failures(failed: &std::collections::BTreeMap<FailureKind, Failures>) -> Strin
 
 fn remarks(tally: &Tally, facts: &Facts) -> String {
     let mut text = String::new();
-    if tally.warned > 0 {
-        let _ = writeln!(
-            text,
-            "  {} with a warning; `pressroom report` shows them",
-            count(tally.warned, "file")
-        );
-    }
     if tally.deaths > 0 {
         let _ = writeln!(
             text,
@@ -337,9 +343,9 @@ mod tests {
           FAILED, damaged or cut off: 2
             /in/b/cut.jpg: the data ends after 12 of 40 rows
             /in/b/new\nline.jpg: the data ends after 12 of 40 rows
-          1 file with a warning; `pressroom report` shows them
           workers that died and were replaced: 2
           peak memory of a worker: 14 MiB
+          1 file with a warning; `pressroom report` shows them
         ");
     }
 

@@ -4,8 +4,8 @@
 use super::facts::Facts;
 use super::tally::Tally;
 use crate::ledger::{HowEnded, words};
-use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::fmt::Write;
+use std::io;
 use std::path::Path;
 
 /// All metrics of a run.
@@ -114,17 +114,7 @@ fn seconds(ms: u64) -> String {
 
 /// Replaces the file at `path` in one step.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    // The collector reads only names that end in .prom.
-    name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = path.with_file_name(name);
-    let written = std::fs::File::create(&temporary)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| std::fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written
+    super::replace::file(path, text)
 }
 
 #[cfg(test)]
@@ -151,16 +141,5 @@ mod tests {
             let (_, value) = line.rsplit_once(' ').unwrap();
             assert!(value.parse::<f64>().is_ok(), "{line}");
         }
-    }
-
-    #[test]
-    fn the_file_is_replaced_and_nothing_is_left_beside_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("pressroom.prom");
-        write(&path, "old").unwrap();
-        write(&path, "new").unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-        assert!(write(Path::new("/nowhere/x.prom"), "new").is_err());
     }
 }

@@ -11,6 +11,7 @@ pub mod human;
 pub mod json;
 pub mod metrics;
 pub mod past;
+mod replace;
 mod tally;
 mod terminal;
 mod text;

@@ -50,6 +50,9 @@ pub(crate) fn saving(before: u64, after: u64) -> String {
     if before == 0 {
         return "nothing to compare".to_owned();
     }
+    if before == after {
+        return "same size".to_owned();
+    }
     let permille = permille(before.abs_diff(after), before);
     let direction = if after <= before { "smaller" } else { "larger" };
     format!("{}.{} % {direction}", permille / 10, permille % 10)
@@ -142,6 +145,7 @@ mod tests {
         assert_eq!(count(1_234_567, "image"), "1,234,567 images");
         assert_eq!(saving(1000, 64), "93.6 % smaller");
         assert_eq!(saving(1000, 1100), "10.0 % larger");
+        assert_eq!(saving(1000, 1000), "same size");
         assert_eq!(saving(0, 0), "nothing to compare");
         assert_eq!(rate(13, 1200), "10.8");
         assert_eq!(rate(20_000, 9_000), "2,222");

@@ -32,6 +32,15 @@ pub fn of(place: &Path) -> Result<String, ReportError> {
     Ok(page(&digest))
 }
 
+/// Writes the page of the last run in the ledger of `place` to `file`, replacing it in one step.
+pub fn write(place: &Path, file: &Path) -> Result<(), ReportError> {
+    let page = of(place)?;
+    super::replace::file(file, &page).map_err(|source| ReportError::Write {
+        path: file.to_path_buf(),
+        source,
+    })
+}
+
 fn digest(reader: &Reader, run: &Run, only: Option<i64>) -> Result<Digest, ReportError> {
     let mut digest = Digest::new(
         Facts::of_run(run),
