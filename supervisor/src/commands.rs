@@ -4,10 +4,11 @@ use crate::cli::config::{OutputConfig, Progress};
 use crate::cli::{self, DoctorArgs, ReportArgs};
 use crate::doctor;
 use crate::exit::Exit;
-use crate::report::Terminal;
 use crate::report::past::{self, Question};
+use crate::report::{Terminal, html};
 use std::ffi::OsString;
 use std::fmt::Display;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A terminal for text that was asked for.
@@ -69,6 +70,14 @@ pub(crate) fn report(args: &ReportArgs) -> Exit {
         json: args.json,
         since,
     };
+    if let Some(page) = &args.html
+        && let Err(error) = html::write(
+            args.places.first().map_or(Path::new("."), PathBuf::as_path),
+            page,
+        )
+    {
+        return complain(&error, Exit::CannotRun);
+    }
     with_terminal(
         |terminal| match past::answer(&question, &mut |text| terminal.print(text)) {
             Ok(()) => Exit::Success,

@@ -9,10 +9,10 @@ mod wording;
 use crate::cli::Config;
 use crate::driver::{Driven, Driver};
 use crate::exit::Exit;
-use crate::ledger::{HowEnded, RunEnd};
+use crate::ledger::{HowEnded, RunEnd, default_path};
 use crate::pool::{CannotGoOn, Finish, StopReason};
 use crate::recorder::Recorder;
-use crate::report::{Facts, Tally, Terminal, metrics};
+use crate::report::{Facts, Tally, Terminal, html, metrics};
 use setup::Ready;
 use show::Show;
 use std::sync::Arc;
@@ -132,6 +132,14 @@ fn tell(config: &Config, driven: &Driven, facts: &Facts, terminal: &mut Terminal
     {
         terminal.note(&format!("could not write {}: {error}", path.display()));
         exit = Exit::SomeFailed;
+    }
+    if let Some(path) = &config.output.html {
+        let state = config.running.state.as_ref();
+        let ledger = state.map_or_else(|| default_path(&facts.output), Clone::clone);
+        if let Err(error) = html::write(&ledger, path) {
+            terminal.note(&error.to_string());
+            exit = Exit::SomeFailed;
+        }
     }
     exit
 }
