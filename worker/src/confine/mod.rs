@@ -16,7 +16,6 @@ use pressroom_shared::{Confinement, Enforced, SandboxMode};
 /// # Errors
 /// [`StartError::NotConfined`] where [`SandboxMode::Require`] is not met in full.
 pub(crate) fn confine(wanted: &Confinement, enforced: &mut Enforced) -> Result<(), StartError> {
-    prefer_as_victim();
     match wanted.mode {
         SandboxMode::Off => Ok(()),
         SandboxMode::Auto => {
@@ -34,12 +33,6 @@ fn restrict(wanted: &Confinement, enforced: &mut Enforced) -> Result<(), String>
     let calls = filter::install();
     enforced.seccomp = calls.is_ok();
     files.and(calls)
-}
-
-/// Where the whole machine runs out of memory, a worker should end before the supervisor, or anybody else's process.
-fn prefer_as_victim() {
-    // Raising one's own score needs no privilege; without /proc there is no score to raise.
-    let _ = std::fs::write("/proc/self/oom_score_adj", "500");
 }
 
 #[cfg(test)]
