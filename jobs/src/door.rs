@@ -2,7 +2,7 @@
 
 use crate::fence::fenced;
 use crate::sniff::{Sniffed, sniff};
-use crate::{Budget, Error, Format, Options, Sink, Source, jpeg, png};
+use crate::{Budget, Error, Format, Options, Sink, Source, photo, png};
 
 /// What became of a picture that was understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,6 +70,8 @@ pub enum Note {
     Repaired(String),
     /// Something was dropped or cut; the text names it.
     Dropped(String),
+    /// Something that was to be removed had to stay; the text names it.
+    Stayed(String),
 }
 
 /// Compresses the picture in `source` into `sink`.
@@ -102,7 +104,7 @@ fn dispatch(
 ) -> Result<Compressed, Error> {
     match format {
         Format::Png | Format::Apng => png::compress(source, sink, options, budget),
-        Format::Jpeg => jpeg::compress(source, sink, options, budget),
+        Format::Jpeg => photo::compress(source, sink, options, budget),
         Format::Gif
         | Format::Webp
         | Format::Tiff
@@ -118,7 +120,13 @@ fn dispatch(
         | Format::Raw => Ok(Compressed::Kept(Kept {
             format,
             why: Keep::UnsupportedFormat,
-            notes: Vec::new(),
+            notes: not_stripped(options),
         })),
     }
+}
+
+/// What a file that stays as it is still holds although it was to go.
+fn not_stripped(options: &Options) -> Vec<Note> {
+    let what = || Note::Stayed("metadata, because the format is not rewritten".to_owned());
+    options.strip.is_set().then(what).into_iter().collect()
 }

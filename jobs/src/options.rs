@@ -15,6 +15,8 @@ pub struct Options {
     pub progressive: Progressive,
     /// Whether PNG may be reduced to a palette.
     pub lossy_png: bool,
+    /// Metadata to remove.
+    pub strip: Strip,
     /// Least saving, in thousandths of the input's bytes, for a result to be worth having.
     pub min_savings_permille: u16,
     /// Write the result even where it is not smaller.
@@ -27,6 +29,40 @@ impl Options {
         let saved = before.saturating_sub(after);
         let asked = u128::from(before) * u128::from(self.min_savings_permille);
         self.force || (saved > 0 && u128::from(saved) * 1000 >= asked)
+    }
+}
+
+/// Kinds of metadata to remove; the same kinds in every format.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each kind is chosen on its own"
+)]
+pub struct Strip {
+    /// EXIF, all but an orientation other than upright.
+    pub exif: bool,
+    /// Position, in EXIF and in XMP.
+    pub gps: bool,
+    /// XMP, extended XMP included.
+    pub xmp: bool,
+    /// IPTC.
+    pub iptc: bool,
+    /// Comments and text.
+    pub comment: bool,
+    /// Embedded small pictures.
+    pub thumbnail: bool,
+    /// Colour profile.
+    pub icc: bool,
+    /// Gain map and further pictures behind the first.
+    pub gainmap: bool,
+    /// Video behind the picture.
+    pub motion: bool,
+}
+
+impl Strip {
+    /// Whether anything is to be removed.
+    pub fn is_set(&self) -> bool {
+        *self != Self::default()
     }
 }
 

@@ -135,6 +135,8 @@ pub enum Warning {
     Repaired(String),
     /// Something was dropped or cut as documented; the text names it.
     Dropped(String),
+    /// Something that was to be removed had to stay; the text names it.
+    Stayed(String),
 }
 
 /// Image formats recognised by content.

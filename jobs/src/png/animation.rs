@@ -1,13 +1,11 @@
 //! Animations: every frame is coded anew by oxipng, none is dropped, nothing about time or place changes.
 
-use super::chunk::{FRAMING, SIGNATURE};
 use super::colour::Allowed;
 use super::lossless::{failure, settings};
-use super::scan::{Layout, read_exact};
+use super::scan::Layout;
+use super::splice::bare;
 use crate::{Budget, Error, Options, Source};
 
-/// An end chunk.
-const END: [u8; 12] = *b"\0\0\0\0IEND\xaeB`\x82";
 /// Copies of one frame that oxipng holds at its worst moment.
 const COPIES: u64 = 5;
 /// Tables of the deflate encoder and small things.
@@ -26,7 +24,7 @@ pub(super) fn recode(
     let bytes: u64 = layout.pixels.iter().map(|span| span.end - span.start).sum();
     let working = layout.header.raw_bytes().saturating_mul(COPIES) + 2 * bytes + FIXED;
     budget.claim(working)?;
-    let bare = bare(source, layout, bytes, budget)?;
+    let bare = bare(source, layout, budget)?;
     let fixed = Allowed {
         reductions: false,
         gray: false,
@@ -38,23 +36,4 @@ pub(super) fn recode(
     budget.free(bare);
     budget.release(working);
     Ok(png)
-}
-
-/// A file of the chunks that make pixels and no other.
-fn bare(
-    source: &dyn Source,
-    layout: &Layout,
-    bytes: u64,
-    budget: &Budget,
-) -> Result<Vec<u8>, Error> {
-    let length = usize::try_from(bytes + FRAMING).unwrap_or(usize::MAX);
-    let mut bare: Vec<u8> = budget.vec(length.saturating_add(SIGNATURE.len()))?;
-    bare.extend_from_slice(SIGNATURE);
-    for span in &layout.pixels {
-        let start = bare.len();
-        bare.resize(start + (span.end - span.start) as usize, 0);
-        read_exact(source, span.start, &mut bare[start..])?;
-    }
-    bare.extend_from_slice(&END);
-    Ok(bare)
 }

@@ -8,6 +8,9 @@ use ::png::{BitDepth, ColorType, Transformations};
 /// Colour type and depth of decoded rows.
 pub(super) type Kind = (ColorType, BitDepth);
 
+/// Size and place, delay, how a frame is laid down and taken away.
+pub(super) type Control = ([u32; 4], [u16; 2], [u8; 2]);
+
 /// The frames of a PNG, one after the other, in rows; interlaced frames are decoded whole.
 pub(super) struct Frames<'a> {
     reader: Reader<'a>,
@@ -50,7 +53,7 @@ impl<'a> Frames<'a> {
     }
 
     /// Everything a frame's control chunk says but its number in the sequence.
-    pub(super) fn control(&self) -> Option<([u32; 4], [u16; 2], [u8; 2])> {
+    pub(super) fn control(&self) -> Option<Control> {
         self.reader.info().frame_control.map(|frame| {
             (
                 [frame.width, frame.height, frame.x_offset, frame.y_offset],

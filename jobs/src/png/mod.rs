@@ -18,7 +18,11 @@ mod splice;
 mod verify;
 
 use crate::door::{Compressed, Keep, Kept, Note, Written};
+use crate::metadata::strip_chunks;
 use crate::{Budget, Error, Format, Goal, Options, Sink, Source};
+pub(crate) use chunk::Chunk;
+#[cfg(test)]
+pub(crate) use chunk::Place;
 use scan::Layout;
 
 /// Makes the PNG in `source` smaller without changing a pixel.
@@ -32,39 +36,83 @@ pub(crate) fn compress(
     budget: &Budget,
 ) -> Result<Compressed, Error> {
     let mut layout = scan::scan(source, budget)?;
-    let format = layout.format();
-    let kept = |why, notes| Ok(Compressed::Kept(Kept { format, why, notes }));
     budget.admit_pixels(layout.header.width.into(), layout.header.height.into())?;
     if let Some(why) = layout.reason_to_keep() {
-        return kept(Keep::WouldLose(why.to_owned()), layout.notes);
+        return Ok(layout.kept(Keep::WouldLose(why.to_owned())));
     }
+    let stripped = strip_chunks(&mut layout.others, &options.strip);
+    layout.notes.extend(stripped.notes);
+    colour::drop_misfit(&mut layout);
     let limit = size_limit(options, source);
     if limit.is_some_and(|limit| source.len() <= limit) && !options.force {
-        return kept(Keep::WithinTarget, layout.notes);
+        return layout.keep(Keep::WithinTarget, stripped.changed, source, sink, budget);
     }
-    colour::drop_misfit(&mut layout);
     let coded = code(source, &layout, options, budget)?;
-    layout.notes.extend(coded.notes);
     if coded.lossy {
         colour::drop_bound(&mut layout);
     }
     let bytes = splice::length(&coded.png, &layout)?;
-    if limit.is_some_and(|limit| bytes > limit) {
-        let (target, smallest) = (limit.unwrap_or(0), bytes.min(source.len()));
-        return kept(Keep::TargetUnreachable { target, smallest }, layout.notes);
+    if let Some(target) = limit.filter(|&limit| bytes > limit) {
+        let smallest = bytes.min(source.len());
+        if stripped.changed {
+            let what =
+                "metadata, because the size asked for could not be reached and the original stays";
+            layout.notes.push(Note::Stayed(what.to_owned()));
+        }
+        return Ok(layout.kept(Keep::TargetUnreachable { target, smallest }));
     }
     if !options.is_worth(source.len(), bytes) {
-        return kept(Keep::NotSmaller, layout.notes);
+        return layout.keep(Keep::NotSmaller, stripped.changed, source, sink, budget);
     }
-    splice::write(&coded.png, &layout, source, sink)?;
-    Ok(Compressed::Written(Written {
-        format,
-        bytes,
-        width: layout.header.width,
-        height: layout.header.height,
-        quality: None,
-        notes: layout.notes,
-    }))
+    layout.notes.extend(coded.notes);
+    layout.write(&coded.png, source, sink)
+}
+
+impl Layout {
+    /// The answer for an original left as it is.
+    fn kept(self, why: Keep) -> Compressed {
+        let format = self.format();
+        Compressed::Kept(Kept {
+            format,
+            why,
+            notes: self.notes,
+        })
+    }
+
+    /// Keeps the original, unless metadata was to go and has: then its pixels are written as they are.
+    fn keep(
+        self,
+        why: Keep,
+        stripped: bool,
+        source: &dyn Source,
+        sink: &mut dyn Sink,
+        budget: &Budget,
+    ) -> Result<Compressed, Error> {
+        if !stripped {
+            return Ok(self.kept(why));
+        }
+        let png = splice::bare(source, &self, budget)?;
+        self.write(&png, source, sink)
+    }
+
+    /// Writes coded pixels with the other chunks around them.
+    fn write(
+        self,
+        png: &[u8],
+        source: &dyn Source,
+        sink: &mut dyn Sink,
+    ) -> Result<Compressed, Error> {
+        let bytes = splice::length(png, &self)?;
+        splice::write(png, &self, source, sink)?;
+        Ok(Compressed::Written(Written {
+            format: self.format(),
+            bytes,
+            width: self.header.width,
+            height: self.header.height,
+            quality: None,
+            notes: self.notes,
+        }))
+    }
 }
 
 fn size_limit(options: &Options, source: &dyn Source) -> Option<u64> {

@@ -1,9 +1,9 @@
 //! Puts the chunks that make no pixels back where they stood, around newly coded pixels.
 
-use super::chunk::{Chunk, FRAMING, Name, Place, SIGNATURE};
+use super::chunk::{self, Chunk, FRAMING, Name, Place, SIGNATURE};
 use super::corrupt;
 use super::scan::{Layout, read_exact};
-use crate::{Error, Sink, Source};
+use crate::{Budget, Error, Sink, Source};
 
 /// Bytes of the spliced file.
 ///
@@ -126,4 +126,26 @@ impl<'a> Iterator for Pieces<'a> {
         }
         Some(piece)
     }
+}
+
+/// A file of the chunks that make pixels and no other, as they are.
+///
+/// # Errors
+/// [`Error::OverBudget`], [`Error::Read`].
+pub(super) fn bare(
+    source: &dyn Source,
+    layout: &Layout,
+    budget: &Budget,
+) -> Result<Vec<u8>, Error> {
+    let bytes: u64 = layout.pixels.iter().map(|span| span.end - span.start).sum();
+    let length = usize::try_from(bytes + FRAMING).unwrap_or(usize::MAX);
+    let mut bare: Vec<u8> = budget.vec(length.saturating_add(SIGNATURE.len()))?;
+    bare.extend_from_slice(SIGNATURE);
+    for span in &layout.pixels {
+        let start = bare.len();
+        bare.resize(start + (span.end - span.start) as usize, 0);
+        read_exact(source, span.start, &mut bare[start..])?;
+    }
+    chunk::append(*b"IEND", &[], &mut bare);
+    Ok(bare)
 }

@@ -1,7 +1,7 @@
 //! What the tests share: options, and a run of the door over bytes.
 
 use pressroom_jobs::{
-    Budget, Chroma, Compressed, Error, Goal, Options, Progressive, SizeLimit, compress,
+    Budget, Chroma, Compressed, Error, Goal, Options, Progressive, SizeLimit, Strip, compress,
 };
 
 /// The options a plain run with this goal uses.
@@ -13,6 +13,7 @@ pub(crate) fn options(goal: Goal) -> Options {
         chroma: Chroma::Auto,
         progressive: Progressive::Auto,
         lossy_png: false,
+        strip: Strip::default(),
         min_savings_permille: 0,
         force: false,
     }

@@ -3,4 +3,5 @@
 
 mod common;
 mod golden;
+mod photo;
 mod png;

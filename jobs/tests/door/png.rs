@@ -480,3 +480,22 @@ fn a_gray_profile_forbids_a_palette() {
     assert_eq!(output[25], 0);
     assert_eq!(pixels(&output), pixels(&input));
 }
+
+#[test]
+fn metadata_goes_even_where_the_pixels_stay_as_they_are() {
+    let plain = saved(&draw(
+        64,
+        64,
+        (ColorType::Rgb, BitDepth::Eight),
+        &[1, 2, 3, 4, 5],
+        "secret",
+    ));
+    let mut asked = options(at_most(1 << 20));
+    asked.strip.comment = true;
+    let (done, output) = run(&plain, &asked).unwrap();
+    assert!(matches!(done, Compressed::Written(_)), "{done:?}");
+    assert_eq!(pixels(&output), pixels(&plain));
+    assert!(!names(&output).contains(&"tEXt".to_owned()));
+    let (again, _) = run(&output, &asked).unwrap();
+    assert!(matches!(again, Compressed::Kept(kept) if kept.why == Keep::WithinTarget));
+}

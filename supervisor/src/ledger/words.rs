@@ -232,6 +232,7 @@ pub fn warning(warning: &Warning) -> String {
         }
         Warning::Repaired(what) => format!("repaired: {what}"),
         Warning::Dropped(what) => format!("dropped: {what}"),
+        Warning::Stayed(what) => format!("not removed: {what}"),
     }
 }
 

@@ -1,0 +1,41 @@
+//! Metadata by kind, the same kinds in every format: what each piece is, and how to take one kind out and leave the rest
+//! as it was, byte for byte.
+//!
+//! Works on the payloads of segments and chunks; nothing here reads a file or knows a pixel. Edits are made in place, so
+//! that offsets in maker notes and extended XMP stay right: what goes is cut out of its directory and blanked. A block that is
+//! too damaged to be edited is removed whole when something that must not stay may be in it; metadata never fails a picture.
+
+mod exif;
+pub(crate) mod mpf;
+mod photoshop;
+mod png;
+mod segments;
+mod tiff;
+mod xmp;
+
+pub(crate) use png::strip_chunks;
+pub(crate) use segments::strip_segments;
+
+use crate::door::Note;
+
+/// What stripping did.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Report {
+    /// Whether anything was removed.
+    pub(crate) changed: bool,
+    /// What the user should know: damaged blocks that went whole, profiles that had to stay.
+    pub(crate) notes: Vec<Note>,
+}
+
+impl Report {
+    fn drop_damaged(&mut self, what: &str) {
+        self.changed = true;
+        let text =
+            format!("damaged {what}, which could not be searched for what was to be removed");
+        self.notes.push(Note::Dropped(text));
+    }
+}
+
+/// The block cannot be edited: it is damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Damaged;

@@ -1,0 +1,395 @@
+//! JPEG's APPn and COM segments: which kind each is, and the list without the kinds that were to go.
+
+use super::xmp::{self, Property};
+use super::{Damaged, Report, exif, mpf, photoshop};
+use crate::Strip;
+use crate::door::Note;
+use crate::jpeg::frame::Segment;
+
+const APP0: u8 = 0xe0;
+const APP1: u8 = 0xe1;
+const APP2: u8 = 0xe2;
+const APP13: u8 = 0xed;
+const COM: u8 = 0xfe;
+
+const EXIF: &[u8] = b"Exif\0\0";
+const XMP: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
+const EXTENDED_XMP: &[u8] = b"http://ns.adobe.com/xmp/extension/\0";
+/// Identifier, length and offset that stand before a piece of extended XMP.
+const EXTENDED_HEAD: usize = EXTENDED_XMP.len() + 32 + 8;
+const ICC: &[u8] = b"ICC_PROFILE\0";
+const JFIF: &[u8] = b"JFIF\0";
+/// Bytes of a JFIF segment that holds no thumbnail.
+const JFIF_BARE: usize = 14;
+const JFXX: &[u8] = b"JFXX\0";
+const ISO_GAIN_MAP: &[u8] = b"urn:iso:std:iso:ts:21496";
+
+/// What a segment holds. Whatever is not listed (Adobe's colour marker first of all) is never touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Begins an EXIF block.
+    Exif,
+    /// Continues the EXIF block before it.
+    MoreExif,
+    Xmp,
+    ExtendedXmp,
+    Icc,
+    Photoshop,
+    Comment,
+    Jfif,
+    Jfxx,
+    GainMap,
+    Other,
+}
+
+impl Kind {
+    fn of(segment: &Segment) -> Self {
+        let starts = |magic: &[u8]| segment.payload.starts_with(magic);
+        let head = segment.payload.get(EXIF.len()..).unwrap_or_default();
+        let tiff = head.starts_with(b"II*\0") || head.starts_with(b"MM\0*");
+        match segment.marker {
+            APP0 if starts(JFIF) => Self::Jfif,
+            APP0 if starts(JFXX) => Self::Jfxx,
+            APP1 if starts(EXIF) && tiff => Self::Exif,
+            APP1 if starts(EXIF) => Self::MoreExif,
+            APP1 if starts(XMP) => Self::Xmp,
+            APP1 if starts(EXTENDED_XMP) => Self::ExtendedXmp,
+            APP2 if starts(ICC) => Self::Icc,
+            APP2 if starts(mpf::SIGNATURE) || starts(ISO_GAIN_MAP) => Self::GainMap,
+            APP13 if starts(photoshop::SIGNATURE) => Self::Photoshop,
+            COM => Self::Comment,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// The segments without the kinds that were to go, in their order. Never more bytes than before, but for an orientation that
+/// stays alone when EXIF goes.
+pub(crate) fn strip_segments(mut segments: Vec<Segment>, strip: &Strip) -> (Vec<Segment>, Report) {
+    let mut report = Report::default();
+    strip_exif(&mut segments, strip, &mut report);
+    for segment in &mut segments {
+        strip_one(segment, strip, &mut report);
+    }
+    let before = segments.len();
+    segments.retain(|segment| !goes_whole(segment, strip));
+    report.changed |= segments.len() != before;
+    (segments, report)
+}
+
+/// Kinds that go as a whole; an emptied payload marks a segment of which nothing is left.
+fn goes_whole(segment: &Segment, strip: &Strip) -> bool {
+    match Kind::of(segment) {
+        Kind::Xmp | Kind::ExtendedXmp => strip.xmp,
+        Kind::Icc => strip.icc,
+        Kind::Comment => strip.comment,
+        Kind::Jfxx => strip.thumbnail,
+        Kind::GainMap => strip.gainmap,
+        Kind::Photoshop => segment.payload.len() == photoshop::SIGNATURE.len(),
+        Kind::Exif | Kind::MoreExif | Kind::Jfif => false,
+        Kind::Other => segment.payload.is_empty() && segment.marker == APP1,
+    }
+}
+
+/// Edits within one segment.
+fn strip_one(segment: &mut Segment, strip: &Strip, report: &mut Report) {
+    match Kind::of(segment) {
+        Kind::Xmp if !strip.xmp => strip_xmp(segment, XMP.len(), strip, report),
+        Kind::ExtendedXmp if !strip.xmp => strip_xmp(segment, EXTENDED_HEAD, strip, report),
+        Kind::Photoshop => strip_photoshop(segment, strip, report),
+        Kind::Jfif if strip.thumbnail && segment.payload.len() > JFIF_BARE => {
+            segment.payload.truncate(JFIF_BARE);
+            segment.payload[JFIF_BARE - 2..].fill(0);
+            report.changed = true;
+        }
+        Kind::Icc if strip.icc && report.notes.iter().all(|note| *note != profile_note()) => {
+            report.notes.push(profile_note());
+        }
+        Kind::Xmp | Kind::ExtendedXmp | Kind::Icc | Kind::Jfif => {}
+        Kind::Exif | Kind::MoreExif | Kind::Comment | Kind::Jfxx | Kind::GainMap | Kind::Other => {}
+    }
+}
+
+/// What a missing profile means.
+pub(super) fn profile_note() -> Note {
+    Note::Dropped("the colour profile, as asked: colours may look different".to_owned())
+}
+
+/// XMP properties that go with the kinds in `strip`.
+pub(super) fn xmp_properties(strip: &Strip) -> impl Iterator<Item = Property> {
+    let asked = [
+        (strip.gps, Property::Position),
+        (strip.thumbnail, Property::Thumbnail),
+        (strip.gainmap, Property::GainMap),
+        (strip.motion, Property::Motion),
+    ];
+    asked
+        .into_iter()
+        .filter(|(asked, _)| *asked)
+        .map(|(_, property)| property)
+}
+
+fn strip_xmp(segment: &mut Segment, head: usize, strip: &Strip, report: &mut Report) {
+    for property in xmp_properties(strip) {
+        match segment
+            .payload
+            .get_mut(head..)
+            .map(|text| xmp::blank(text, property))
+        {
+            Some(Ok(changed)) => report.changed |= changed,
+            Some(Err(Damaged)) | None if holds_name(&segment.payload, property) => {
+                segment.payload.clear();
+                report.drop_damaged("XMP");
+                return;
+            }
+            Some(Err(Damaged)) | None => {}
+        }
+    }
+}
+
+/// Whether text that cannot be walked mentions what is to go. A piece of extended XMP begins and ends in mid-tag, so it is
+/// dropped only where it has to be.
+fn holds_name(text: &[u8], property: Property) -> bool {
+    let words: &[&[u8]] = match property {
+        Property::Position => &[b"gps", b"geo:l", b"g\0p\0s"],
+        Property::GainMap => &[b"hdrgm", b"gainmap"],
+        Property::Motion => &[b"motionphoto", b"microvideo"],
+        Property::Thumbnail => &[b"thumbnails"],
+    };
+    let lower = text.to_ascii_lowercase();
+    words
+        .iter()
+        .any(|word| lower.windows(word.len()).any(|window| window == *word))
+}
+
+fn strip_photoshop(segment: &mut Segment, strip: &Strip, report: &mut Report) {
+    let asked: [(bool, &[u16]); 4] = [
+        (strip.iptc, &photoshop::IPTC),
+        (strip.thumbnail, &photoshop::THUMBNAILS),
+        (strip.exif || strip.gps, &photoshop::EXIF),
+        (strip.xmp || strip.gps, &photoshop::XMP),
+    ];
+    let unwanted: Vec<u16> = asked
+        .iter()
+        .filter(|(asked, _)| *asked)
+        .flat_map(|(_, numbers)| *numbers)
+        .copied()
+        .collect();
+    if unwanted.is_empty() {
+        return;
+    }
+    let resources = &segment.payload[photoshop::SIGNATURE.len()..];
+    match photoshop::without(resources, &unwanted) {
+        Ok((_, false)) => {}
+        Ok((kept, true)) => {
+            segment.payload = [photoshop::SIGNATURE, &kept].concat();
+            report.changed = true;
+        }
+        // A list may go on in the next segment; such a piece cannot be told apart, so it goes.
+        Err(Damaged) => {
+            segment.payload.truncate(photoshop::SIGNATURE.len());
+            report.drop_damaged("Photoshop resources");
+        }
+    }
+}
+
+/// EXIF blocks may go on in the segments that follow; they are put together, edited and taken apart again.
+fn strip_exif(segments: &mut Vec<Segment>, strip: &Strip, report: &mut Report) {
+    if !(strip.exif || strip.gps || strip.thumbnail) {
+        return;
+    }
+    let mut at = 0;
+    while let Some(first) = (at..segments.len()).find(|&n| Kind::of(&segments[n]) == Kind::Exif) {
+        let more = segments[first + 1..]
+            .iter()
+            .take_while(|next| Kind::of(next) == Kind::MoreExif)
+            .count();
+        let pieces: Vec<Vec<u8>> = segments
+            .drain(first..=first + more)
+            .map(|piece| piece.payload)
+            .collect();
+        let kept = strip_block(pieces, strip, report);
+        at = first + kept.len();
+        segments.splice(
+            first..first,
+            kept.into_iter().map(|payload| Segment {
+                marker: APP1,
+                payload,
+            }),
+        );
+    }
+    // Continuations of nothing hold what nobody can read.
+    if strip.exif || strip.gps {
+        let before = segments.len();
+        segments.retain(|segment| Kind::of(segment) != Kind::MoreExif || at > 0);
+        report.changed |= segments.len() != before;
+    }
+}
+
+/// The payloads of one block after editing.
+fn strip_block(pieces: Vec<Vec<u8>>, strip: &Strip, report: &mut Report) -> Vec<Vec<u8>> {
+    let mut block: Vec<u8> = pieces
+        .iter()
+        .flat_map(|piece| &piece[EXIF.len()..])
+        .copied()
+        .collect();
+    let lengths: Vec<usize> = pieces
+        .iter()
+        .map(|piece| piece.len() - EXIF.len())
+        .collect();
+    let turned = exif::orientation(&block).filter(|&turn| turn != 1);
+    let alone = || turned.map(|turn| [EXIF, &exif::only_orientation(turn)].concat());
+    if strip.exif {
+        report.changed |= Some(&block)
+            != alone()
+                .map(|payload| payload[EXIF.len()..].to_vec())
+                .as_ref();
+        return alone().into_iter().collect();
+    }
+    match edit_block(&mut block, strip) {
+        Ok(false) => pieces,
+        Ok(true) => {
+            report.changed = true;
+            take_apart(&block, &lengths)
+        }
+        Err(Damaged) => {
+            report.drop_damaged("EXIF");
+            alone().into_iter().collect()
+        }
+    }
+}
+
+/// Removes what was asked for from an EXIF block; says whether there was any.
+pub(super) fn edit_block(block: &mut Vec<u8>, strip: &Strip) -> Result<bool, Damaged> {
+    let position = strip.gps && exif::remove_position(block)?;
+    let thumbnail = strip.thumbnail && exif::remove_thumbnail(block)?;
+    Ok(position || thumbnail)
+}
+
+fn take_apart(block: &[u8], lengths: &[usize]) -> Vec<Vec<u8>> {
+    let mut rest = block;
+    let mut pieces = Vec::new();
+    for &length in lengths {
+        let (piece, behind) = rest.split_at(length.min(rest.len()));
+        if !piece.is_empty() {
+            pieces.push([EXIF, piece].concat());
+        }
+        rest = behind;
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(marker: u8, parts: &[&[u8]]) -> Segment {
+        Segment {
+            marker,
+            payload: parts.concat(),
+        }
+    }
+
+    fn everything() -> Vec<Segment> {
+        vec![
+            segment(APP0, &[JFIF, b"\x01\x02\x01\0\x48\0\x48\x01\x01abc"]),
+            segment(APP1, &[EXIF, &exif::tests::block()]),
+            segment(APP1, &[XMP, b"<x exif:GPSLatitude='1' dc:title='t'/>"]),
+            segment(APP2, &[ICC, b"\x01\x01profile"]),
+            segment(APP2, &[mpf::SIGNATURE, b"II*\0"]),
+            segment(
+                APP13,
+                &[photoshop::SIGNATURE, b"8BIM\x04\x04\0\0\0\0\0\x02hi"],
+            ),
+            segment(0xee, &[b"Adobe\0\x64\0\0\0\0\x01"]),
+            segment(COM, &[b"a comment"]),
+        ]
+    }
+
+    fn only(set: impl FnOnce(&mut Strip)) -> Strip {
+        let mut strip = Strip::default();
+        set(&mut strip);
+        strip
+    }
+
+    /// Kinds that are left.
+    fn left(strip: &Strip) -> Vec<Kind> {
+        strip_segments(everything(), strip)
+            .0
+            .iter()
+            .map(Kind::of)
+            .collect()
+    }
+
+    #[test]
+    fn nothing_asked_is_nothing_changed() {
+        let (segments, report) = strip_segments(everything(), &Strip::default());
+        assert_eq!((segments, report), (everything(), Report::default()));
+    }
+
+    #[test]
+    fn each_kind_goes_alone() {
+        use Kind::*;
+        let all = [Jfif, Exif, Xmp, Icc, GainMap, Photoshop, Other, Comment];
+        let without = |gone: Kind| {
+            all.into_iter()
+                .filter(|kind| *kind != gone)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(left(&only(|s| s.xmp = true)), without(Xmp));
+        assert_eq!(left(&only(|s| s.icc = true)), without(Icc));
+        assert_eq!(left(&only(|s| s.gainmap = true)), without(GainMap));
+        assert_eq!(left(&only(|s| s.iptc = true)), without(Photoshop));
+        assert_eq!(left(&only(|s| s.comment = true)), without(Comment));
+        assert_eq!(left(&only(|s| s.gps = true)), all);
+        assert_eq!(left(&only(|s| s.thumbnail = true)), all);
+    }
+
+    #[test]
+    fn without_exif_the_picture_stays_upright() {
+        let (segments, report) = strip_segments(everything(), &only(|s| s.exif = true));
+        assert!(report.changed);
+        assert_eq!(
+            exif::orientation(&segments[1].payload[EXIF.len()..]),
+            Some(6)
+        );
+        assert_eq!(segments[1].payload.len(), EXIF.len() + 26);
+        let (again, report) = strip_segments(segments.clone(), &only(|s| s.exif = true));
+        assert_eq!((again, report.changed), (segments, false));
+    }
+
+    #[test]
+    fn a_block_over_two_segments_is_edited_as_one() {
+        let block = exif::tests::block();
+        let split = |at: usize| {
+            let (first, second) = block.split_at(at);
+            vec![
+                segment(APP1, &[EXIF, first]),
+                segment(APP1, &[EXIF, second]),
+            ]
+        };
+        for at in 8..block.len() {
+            let (segments, report) = strip_segments(split(at), &only(|s| s.gps = true));
+            assert!(report.changed && report.notes.is_empty(), "split at {at}");
+            assert_eq!(segments.len(), 2);
+            let joined: Vec<u8> = segments
+                .iter()
+                .flat_map(|s| &s.payload[EXIF.len()..])
+                .copied()
+                .collect();
+            assert!(!joined.windows(8).any(|w| w == b"latitude"));
+            assert_eq!(exif::orientation(&joined), Some(6));
+        }
+    }
+
+    #[test]
+    fn damage_takes_the_block_along_only_where_it_may_hide_something() {
+        let mut damaged = everything();
+        damaged[1].payload.truncate(EXIF.len() + 20);
+        let (segments, report) = strip_segments(damaged.clone(), &only(|s| s.gps = true));
+        assert_eq!(segments.len(), damaged.len() - 1);
+        assert!(matches!(report.notes[..], [Note::Dropped(_)]));
+        let (segments, _) = strip_segments(damaged.clone(), &only(|s| s.comment = true));
+        assert_eq!(segments[1], damaged[1]);
+    }
+}
