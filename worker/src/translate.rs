@@ -35,7 +35,7 @@ pub(crate) fn options(settings: &Settings) -> Result<jobs::Options, &'static str
     } = settings;
     same_format(*format)?;
     same_size(*resize, *shrink_to_fit)?;
-    same_metadata(*strip, *orient, *icc)?;
+    same_metadata(*orient, *icc)?;
     Ok(jobs::Options {
         goal: goal_of(*goal),
         min_quality: *min_quality,
@@ -43,6 +43,7 @@ pub(crate) fn options(settings: &Settings) -> Result<jobs::Options, &'static str
         chroma: chroma_of(*chroma),
         progressive: progressive_of(*progressive),
         lossy_png: *lossy_png,
+        strip: strip_of(*strip),
         min_savings_permille: *min_savings_permille,
         force: *force,
     })
@@ -76,8 +77,7 @@ fn same_size(resize: Resize, shrink_to_fit: Option<u32>) -> Result<(), &'static 
     refuse(shrink_to_fit.is_some(), "--shrink-to-fit")
 }
 
-fn same_metadata(strip: Strip, orient: OrientPolicy, icc: IccPolicy) -> Result<(), &'static str> {
-    refuse(strip != Strip::default(), "--strip")?;
+fn same_metadata(orient: OrientPolicy, icc: IccPolicy) -> Result<(), &'static str> {
     match orient {
         OrientPolicy::Keep => {}
         OrientPolicy::Apply => return Err("--orient apply"),
@@ -99,6 +99,31 @@ fn goal_of(goal: Goal) -> jobs::Goal {
         }
         Goal::Score(Metric::Ssimulacra2, score) => jobs::Goal::Ssimulacra2(score),
         Goal::Lossless => jobs::Goal::Lossless,
+    }
+}
+
+fn strip_of(strip: Strip) -> jobs::Strip {
+    let Strip {
+        exif,
+        gps,
+        xmp,
+        iptc,
+        comment,
+        thumbnail,
+        icc,
+        gainmap,
+        motion,
+    } = strip;
+    jobs::Strip {
+        exif,
+        gps,
+        xmp,
+        iptc,
+        comment,
+        thumbnail,
+        icc,
+        gainmap,
+        motion,
     }
 }
 
@@ -167,6 +192,7 @@ fn warning(note: jobs::Note) -> Warning {
         jobs::Note::LowQuality(quality) => Warning::LowQuality(quality),
         jobs::Note::Repaired(what) => Warning::Repaired(short(what)),
         jobs::Note::Dropped(what) => Warning::Dropped(short(what)),
+        jobs::Note::Stayed(what) => Warning::Stayed(short(what)),
     }
 }
 
