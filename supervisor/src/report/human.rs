@@ -126,6 +126,16 @@ pub fn past_summary(tally: &Tally, facts: &Facts) -> String {
     text
 }
 
+/// What a run without images is told, so that a wrong folder or filter is noticed.
+fn passed_over(tally: &Tally, facts: &Facts) -> Option<String> {
+    (tally.ended() == 0 && facts.ignored > 0).then(|| {
+        format!(
+            "{} passed over: hidden, excluded, or without the name of an image",
+            count(facts.ignored, "file")
+        )
+    })
+}
+
 fn headline(tally: &Tally, facts: &Facts) -> String {
     let found = if facts.how == Some(HowEnded::Finished) {
         ""
@@ -229,6 +239,9 @@ fn remarks(tally: &Tally, facts: &Facts) -> String {
             "  peak memory of a worker: {}",
             show_memory(tally.peak_rss)
         );
+    }
+    if let Some(line) = passed_over(tally, facts) {
+        let _ = writeln!(text, "  {line}");
     }
     if let Some(line) = how_ended(facts.how) {
         let _ = writeln!(text, "  {line}");
@@ -365,6 +378,19 @@ mod tests {
           20: done by an earlier run, unchanged since
         ");
         assert_eq!(mail(&tally, &facts), None);
+    }
+
+    #[test]
+    fn an_empty_folder_says_what_was_passed_over() {
+        let facts = Facts {
+            discovered: 0,
+            wall_ms: 10,
+            ..samples::facts()
+        };
+        insta::assert_snapshot!(summary(&Tally::default(), &facts), @r"
+        0 images in 0.01 s with 2 workers: nothing to do
+          3 files passed over: hidden, excluded, or without the name of an image
+        ");
     }
 
     #[test]

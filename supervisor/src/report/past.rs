@@ -130,11 +130,10 @@ fn as_json(
     Ok(())
 }
 
-/// Rows of inputs that were skipped are those of an earlier run, so their number comes from the run's own row; and a
-/// failure that was not tried again is counted there and not as a new one.
+/// Rows of inputs that were unchanged are those of an earlier run, so their number comes from the run's own row. A file that
+/// failed before and was left alone is a failed row of this run.
 fn settled(mut tally: Tally, run: &Run) -> Tally {
     tally.unchanged = run.unchanged;
-    tally.failed_before = run.failed_before;
     tally
 }
 
@@ -215,6 +214,16 @@ fn head(run: &Run) -> String {
         moment(run.started),
         run.build,
         super::text::clean(&run.command)
+    )
+}
+
+fn left_alone(run: &Run) -> String {
+    if run.failed_before == 0 {
+        return String::new();
+    }
+    format!(
+        "  {} of the failures from an earlier run, unchanged and not tried again; --retry-failed does\n",
+        run.failed_before
     )
 }
 

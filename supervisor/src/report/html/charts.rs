@@ -1,7 +1,7 @@
 //! Charts as inline SVG. Each has a title and a description for those who cannot see it, and takes its colours from the
 //! page's variables, so that it follows the dark mode. Pure.
 
-use super::digest::{BARS, Digest, SLOTS, Sums};
+use super::digest::{BARS, Digest, SLOTS, Sums, memory_bar, memory_from};
 use super::escape;
 use crate::report::text::{duration, grouped, name};
 use crate::units::{show_memory, show_size};
@@ -10,11 +10,12 @@ use std::path::Path;
 
 const WIDTH: u64 = 720;
 
-/// Opens a chart; `id` names its description.
+/// Opens a chart; `id` names its description. On a phone a chart is wider than the page and scrolls, so that its text can
+/// be read; what scrolls must be reachable by keyboard.
 fn open(id: &str, height: u64, title: &str, description: &str) -> String {
     format!(
-        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
-         <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>",
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
+         <title id=\"{id}-t\">{0}</title><desc id=\"{id}-d\">{1}</desc>",
         escape(title),
         escape(description)
     )
@@ -36,22 +37,29 @@ pub(super) fn savings(digest: &Digest) -> String {
 
 /// Jobs by peak memory of their worker, against the cap.
 pub(super) fn memory(digest: &Digest) -> String {
-    let step = digest.memory_step();
-    let label = |bar: usize| show_memory(step * bar as u64);
+    let label = |bar: usize| show_memory(memory_from(bar));
     let tip = |bar: usize, jobs: u64| {
         format!(
-            "up to {}: {} jobs",
-            show_memory(step * (bar as u64 + 1)),
+            "{} and more: {} jobs",
+            show_memory(memory_from(bar)),
             grouped(jobs)
         )
     };
-    histogram(
+    let svg = histogram(
         "memory",
-        "Jobs by peak memory of their worker; the right edge is the cap",
+        "Jobs by peak memory of their worker",
         &digest.memory,
         label,
         tip,
-    )
+    );
+    let Some(cap) = digest.cap else { return svg };
+    let x = (memory_bar(cap) as u64 + 1) * WIDTH / BARS as u64;
+    let line = format!(
+        "<path class=\"cap\" d=\"M{x} 0V180\"/><text class=\"end\" x=\"{}\" y=\"14\">cap {}</text></svg>",
+        x.saturating_sub(6),
+        show_memory(cap)
+    );
+    svg.replace("</svg>", &line)
 }
 
 fn histogram(
@@ -91,7 +99,7 @@ fn histogram(
             );
         }
     }
-    svg + "</svg>"
+    svg + "</svg></div>"
 }
 
 /// Bytes before and after, one pair of bars per group, biggest saving first.
@@ -133,7 +141,7 @@ pub(super) fn groups(id: &str, title: &str, groups: &[(String, Sums)]) -> String
             scale(sums.bytes_out).max(1)
         );
     }
-    svg + "</svg>"
+    svg + "</svg></div>"
 }
 
 fn described(name: &str, sums: &Sums) -> String {
@@ -203,7 +211,7 @@ pub(super) fn timeline(digest: &Digest) -> String {
         height + 17,
         escape(&duration(digest.span_ms()))
     );
-    svg + "</svg>"
+    svg + "</svg></div>"
 }
 
 /// Where lanes begin, right of the seat's number.

@@ -1,5 +1,6 @@
 //! What the page shows, gathered from entries one by one. Pure, and of bounded size.
 
+use super::pictures::Pictures;
 use crate::ledger::{Entry, Run, Verdict};
 use crate::report::{Facts, Tally};
 use std::collections::BTreeMap;
@@ -63,12 +64,13 @@ pub struct Digest {
     pub(super) formats: BTreeMap<String, Sums>,
     /// Files by saving: under 5 %, under 10 %, ...
     pub(super) savings: [u64; BARS],
-    /// Jobs by peak memory of their worker, in steps of [`Digest::memory_step`].
+    /// Jobs by peak memory of their worker, in half octaves from [`memory_from`].
     pub(super) memory: [u64; BARS],
     pub(super) jobs: Vec<Job>,
     /// Milliseconds each seat was busy in each column; in use once there are too many jobs.
     pub(super) busy: BTreeMap<u16, Box<[u64; SLOTS]>>,
     pub(super) deaths_at: Vec<(u16, u64)>,
+    pub(super) pictures: Pictures,
     pub(super) slowest: Vec<File>,
     pub(super) biggest: Vec<File>,
     pub(super) warned: Vec<File>,
@@ -94,6 +96,7 @@ impl Digest {
             jobs: Vec::new(),
             busy: BTreeMap::new(),
             deaths_at: Vec::new(),
+            pictures: Pictures::default(),
             slowest: Vec::new(),
             biggest: Vec::new(),
             warned: Vec::new(),
@@ -113,13 +116,13 @@ impl Digest {
         self.add_sums(entry);
         self.add_job(entry);
         self.add_to_tables(entry);
+        self.pictures.add(entry);
     }
 
     /// Takes from the run's own row what its entries cannot tell.
     pub(super) fn settle(&mut self, run: &Run) {
         if self.one_run {
             self.tally.unchanged = run.unchanged;
-            self.tally.failed_before = run.failed_before;
         }
     }
 
@@ -154,7 +157,7 @@ impl Digest {
     fn add_job(&mut self, entry: &Entry) {
         let Some(seat) = entry.seat else { return };
         if entry.peak_rss > 0 {
-            self.memory[bar(entry.peak_rss, self.memory_span())] += 1;
+            self.memory[memory_bar(entry.peak_rss)] += 1;
         }
         if entry.deaths > 0 && self.deaths_at.len() < JOBS {
             self.deaths_at.push((seat, entry.ended_ms));
@@ -179,16 +182,6 @@ impl Digest {
             entry.started_ms,
             entry.ended_ms,
         );
-    }
-
-    /// Bytes the memory histogram spans: the cap, or where it is not known 512 MiB.
-    pub(super) fn memory_span(&self) -> u64 {
-        self.cap.unwrap_or(512 << 20).max(1)
-    }
-
-    /// Bytes of one bar of the memory histogram.
-    pub(super) fn memory_step(&self) -> u64 {
-        self.memory_span() / BARS as u64
     }
 
     /// Milliseconds the timeline spans.
@@ -253,6 +246,25 @@ fn bar(part: u64, whole: u64) -> usize {
     usize::try_from(at).unwrap_or(BARS).min(BARS - 1)
 }
 
+/// Bytes at which a bar of the memory histogram begins: 1 MiB, 1.4 MiB, 2 MiB, ... 724 MiB. Caps differ by orders of
+/// magnitude from what most jobs need, so the scale is logarithmic.
+pub(super) fn memory_from(bar: usize) -> u64 {
+    let octave = 1u64 << (20 + bar / 2);
+    if bar.is_multiple_of(2) {
+        octave
+    } else {
+        octave * 181 / 128
+    }
+}
+
+/// The bar of the memory histogram that `bytes` fall into.
+pub(super) fn memory_bar(bytes: u64) -> usize {
+    (1..BARS)
+        .rev()
+        .find(|bar| memory_from(*bar) <= bytes)
+        .unwrap_or(0)
+}
+
 fn top(files: &mut Vec<File>, entry: &Entry, by: fn(&File) -> u64) {
     let file = File::of(entry, String::new());
     let at = files.partition_point(|other| by(other) >= by(&file));
@@ -281,6 +293,16 @@ mod tests {
         spread(&mut slots, 1000, 130, 771);
         assert_eq!(slots.iter().sum::<u64>(), 641);
         assert_eq!(slots[6], 0);
+    }
+
+    #[test]
+    fn memory_is_told_in_half_octaves() {
+        assert_eq!((memory_from(0), memory_from(2)), (1 << 20, 2 << 20));
+        for bytes in [0, 1 << 20, 15 << 20, 64 << 20, 1 << 40] {
+            let bar = memory_bar(bytes);
+            assert!(bar == 0 || memory_from(bar) <= bytes);
+            assert!(bar == BARS - 1 || bytes < memory_from(bar + 1));
+        }
     }
 
     #[test]

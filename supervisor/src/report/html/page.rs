@@ -17,7 +17,7 @@ pub fn page(digest: &Digest) -> String {
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\">\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\
          <title>{0}</title><style>{STYLE}</style></head><body><main><h1>{0}</h1>",
         escape(&title)
     );
@@ -35,6 +35,10 @@ pub fn page(digest: &Digest) -> String {
     ]
     .concat();
     html.push_str(&section("Files that stand out", &notable));
+    html.push_str(&section(
+        "Before and after",
+        &digest.pictures.html(&digest.facts.output),
+    ));
     html.push_str(&section("In words", &in_words(digest)));
     html + "</main></body></html>\n"
 }
@@ -163,9 +167,7 @@ fn workers(digest: &Digest) -> String {
         note,
         "</p>",
         &charts::timeline(digest),
-        "<h3>Memory</h3><p>Peak memory of the worker when a job ended.",
-        &escape(&cap),
-        "</p>",
+        "<h3>Memory</h3><p>Highest memory of the worker up to the end of each job.</p>",
         &charts::memory(digest),
     ]
     .concat()
@@ -196,11 +198,13 @@ h1{font-size:1.5rem;overflow-wrap:anywhere}h2{margin-top:2.5rem;border-bottom:1p
 code,pre{font:.875rem/1.5 ui-monospace,monospace;overflow-wrap:anywhere}pre{overflow-x:auto;padding:.75rem;border:1px solid var(--line)}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(10rem,1fr));gap:.75rem;padding:0;list-style:none}
 .tiles li{border:1px solid var(--line);border-radius:.5rem;padding:.75rem}.tiles b{display:block;font-size:1.25rem}.tiles span{color:var(--soft)}
-svg{width:100%;height:auto;display:block}svg text{fill:var(--soft);font-size:13px}svg .end{text-anchor:end}svg .death{fill:var(--bad);font-size:16px;text-anchor:middle}
+svg{width:100%;min-width:36rem;height:auto;display:block}svg .cap{stroke:var(--bad);stroke-width:2}svg text{fill:var(--soft);font-size:13px}svg .end{text-anchor:end}svg .death{fill:var(--bad);font-size:16px;text-anchor:middle}
 .bar{fill:var(--bar);background:var(--bar)}.before{fill:var(--before);background:var(--before)}.bad{fill:var(--bad)}
 .key{color:var(--soft);margin:0}.key i{display:inline-block;width:.8em;height:.8em}
 .wide{overflow-x:auto;margin:1rem 0}table{border-collapse:collapse;width:100%}caption{text-align:left;font-weight:600;padding:.25rem 0}
 th,td{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;border-bottom:1px solid var(--line)}tbody th{font-weight:400;overflow-wrap:anywhere;min-width:12rem}td{overflow-wrap:anywhere}
+.flip{border:1px solid var(--line);border-radius:.5rem;margin:1rem 0}.flip label{padding:.25rem .75rem .25rem .25rem}.flip img{display:none;max-width:100%;height:auto;margin-top:.5rem}
+.flip input.before:checked~img.before,.flip input.after:checked~img.after{display:block}
 summary{cursor:pointer;font-weight:600}details{margin:1rem 0}
 :focus-visible{outline:2px solid var(--bar);outline-offset:2px}
 ";
