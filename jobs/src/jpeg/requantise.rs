@@ -1,7 +1,7 @@
 //! A whole picture requantised: planes, ranks and counts of the result.
 
 use super::encode::markers::Form;
-use super::encode::view::View;
+use super::encode::view::{Cut, View};
 use super::encode::{Counted, Picture, Role};
 use super::frame::{Component, Frame, QuantTable, Segment};
 use super::quant::pass::{BandPlane, Pass, Savings};
@@ -9,9 +9,9 @@ use super::quant::plan::Plan;
 use super::quant::quantiser::NOTHING;
 use crate::{Budget, Error, Sink};
 
-/// Most that leaving out a last coefficient may cost against what it saves, as a rank: twice as much as the trellis
-/// thinks fair. Beyond it a coarser table is the better way down.
-pub const DEEPEST_FAIR_CUT: u8 = 33;
+/// Most that leaving out a last coefficient may cost against what it saves: twice as much as the trellis thinks fair.
+/// Beyond it a coarser table is the better way down.
+pub const DEEPEST_FAIR_CUT: Cut = Cut(33 << 8);
 
 /// A requantised picture, not yet written.
 #[derive(Debug)]
@@ -63,42 +63,45 @@ impl Requantised {
         new.counted = match plan.form {
             Form::Progressive => Counted::Progressive(counts),
             // DC differences follow MCU order, so only a pass in that order counts them.
-            Form::Sequential => new.with(shell, 0, |picture| picture.count(Form::Sequential))?,
+            Form::Sequential => new.with(shell, Cut::NOTHING, |picture| {
+                picture.count(Form::Sequential)
+            })?,
         };
         Ok(new)
     }
 
     /// Exact bytes without stuffing, nothing left out.
     pub fn bytes(&self, shell: Shell<'_>) -> u64 {
-        self.with(shell, 0, |picture| picture.bytes(&self.counted))
+        self.with(shell, Cut::NOTHING, |picture| picture.bytes(&self.counted))
     }
 
-    /// The smallest cut that saves `bytes`, if any does.
-    pub fn cut_for(&self, bytes: f64) -> Option<u8> {
-        self.cut_beyond(0, bytes)
-    }
-
-    /// The smallest cut that saves `bytes` beyond what `cut` saves, if any does.
-    pub fn cut_beyond(&self, cut: u8, bytes: f64) -> Option<u8> {
-        if bytes <= 0.0 {
-            return Some(cut);
-        }
+    /// The smallest cut beyond `cut` that saves so many `bytes` more, if any does.
+    pub fn cut_beyond(&self, cut: Cut, bytes: f64) -> Option<Cut> {
         let mut bits = 8.0 * bytes;
-        (cut..NOTHING).find_map(|rank| {
-            bits -= self.savings[usize::from(rank)];
-            (bits <= 0.0).then_some(rank + 1)
-        })
+        let mut at = u32::from(cut.0);
+        while bits > 0.0 {
+            let rank = at >> 8;
+            if rank >= u32::from(NOTHING) {
+                return None;
+            }
+            let left = (rank + 1) * 256 - at;
+            let savings = self.savings[rank as usize] * f64::from(left) / 256.0;
+            if savings >= bits {
+                at += (f64::from(left) * bits / savings).ceil() as u32;
+            } else {
+                at += left;
+            }
+            bits -= savings;
+        }
+        Some(Cut(at as u16))
     }
 
     /// Writes the picture without what `cut` leaves out; returns its bytes.
     ///
     /// # Errors
     /// [`Error::Write`].
-    pub fn write(&self, shell: Shell<'_>, cut: u8, sink: &mut dyn Sink) -> Result<u64, Error> {
-        let counted = match cut {
-            0 => None,
-            _ => Some(self.counted.with_every_ending()),
-        };
+    pub fn write(&self, shell: Shell<'_>, cut: Cut, sink: &mut dyn Sink) -> Result<u64, Error> {
+        let counted = (cut > Cut::NOTHING).then(|| self.counted.with_every_ending());
         self.with(shell, cut, |picture| {
             picture.write(counted.as_ref().unwrap_or(&self.counted), sink)
         })
@@ -111,7 +114,7 @@ impl Requantised {
     pub fn write_recounted(
         &self,
         shell: Shell<'_>,
-        cut: u8,
+        cut: Cut,
         sink: &mut dyn Sink,
     ) -> Result<u64, Error> {
         self.with(shell, cut, |picture| {
@@ -128,7 +131,7 @@ impl Requantised {
         }
     }
 
-    fn with<T>(&self, shell: Shell<'_>, cut: u8, act: impl FnOnce(&Picture<'_>) -> T) -> T {
+    fn with<T>(&self, shell: Shell<'_>, cut: Cut, act: impl FnOnce(&Picture<'_>) -> T) -> T {
         let mut views: Vec<Vec<View<'_>>> = Vec::new();
         for (bands, component) in self.bands.iter().zip(&shell.frame.components) {
             views.push(
@@ -148,9 +151,9 @@ impl Requantised {
     }
 }
 
-fn band_view<'a>(band: &'a BandPlane, component: &Component, cut: u8) -> View<'a> {
+fn band_view<'a>(band: &'a BandPlane, component: &Component, cut: Cut) -> View<'a> {
     let view = View::whole(&band.plane, component);
-    if cut > 0 {
+    if cut > Cut::NOTHING {
         view.cut(&band.ranks, cut)
     } else {
         view

@@ -5,9 +5,9 @@
 //! picture is requantised once and written once.
 
 use super::encode::Role;
-use super::encode::markers::Form;
+use super::encode::markers::{self, Form};
 use super::encode::progressive::Statistics;
-use super::encode::view::View;
+use super::encode::view::{Cut, View};
 use super::frame::QuantTable;
 use super::quant::plan::Plan;
 use super::quant::quantiser::Tuning;
@@ -19,17 +19,21 @@ use crate::{Budget, Error, Sink};
 /// Most evaluations of the sample for one scale.
 const EVALUATIONS: usize = 6;
 /// Relative error of the predicted size at which the search ends.
-const CLOSE: f64 = 0.003;
+const CLOSE: f64 = 0.004;
+/// Predicted excess that leaving coefficients out can still take away.
+const TRIMMABLE: f64 = 0.05;
 /// Slope of log size over log scale, where nothing better is known.
 const SLOPE: f64 = -0.85;
-/// Most requantisations of the whole picture.
+/// Most requantisations of the whole picture before the last resort.
 const PASSES: usize = 4;
-/// Aim this far above the target, since leaving coefficients out is finer than scaling.
-const AIM: f64 = 1.006;
+/// Aim this far above the target, by about the error of the sample, since leaving coefficients out is finer than scaling.
+const AIM: f64 = 1.01;
 /// A result this close below the target is good enough.
-const GOOD: f64 = 0.985;
-/// Share of bytes that byte stuffing adds to entropy-coded data.
-const STUFFING: f64 = 0.0035;
+const GOOD: f64 = 0.988;
+/// Share of bytes that byte stuffing adds to entropy-coded data: 0 to 0.4 % were seen.
+const STUFFING: f64 = 0.0025;
+/// Share of the target that is aimed at when leaving coefficients out.
+const JUST_BELOW: f64 = 0.9992;
 
 /// A picture to be fitted.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +56,14 @@ pub struct Request<'a> {
     pub start: f32,
     /// Scales allowed: below the lower one coefficients needed are missing, above the higher the quality is too low.
     pub scales: (f32, f32),
+}
+
+impl Request<'_> {
+    /// Bytes of the result that are neither Huffman tables nor scans, about: 8-bit tables are assumed.
+    fn header_bytes(&self) -> f64 {
+        let Shell { frame, segments } = self.shell;
+        markers::picture_header(self.form, frame, self.source, segments).len() as f64
+    }
 }
 
 /// How fitting went.
@@ -96,7 +108,7 @@ pub fn once(request: &Request<'_>, budget: &Budget, sink: &mut dyn Sink) -> Resu
     let plan = search.predict(request.start).plan;
     sample.free(budget);
     let new = Requantised::new(&plan, request.shell, request.views, budget)?;
-    let bytes = new.write(request.shell, 0, sink)?;
+    let bytes = new.write(request.shell, Cut::NOTHING, sink)?;
     new.free(budget);
     Ok(bytes)
 }
@@ -115,7 +127,38 @@ struct Search<'a> {
     counted: Vec<Statistics>,
     /// Real bytes over predicted ones, as far as known.
     bias: f64,
+    /// Bytes before the first table of a scan.
+    header: f64,
     scale: f32,
+}
+
+/// Scales (as logarithms) known to give too much and too little, with the logarithms of how much.
+#[derive(Debug, Default)]
+struct Bracket {
+    above: Option<(f64, f64)>,
+    below: Option<(f64, f64)>,
+}
+
+impl Bracket {
+    /// Takes a scale that was tried and its excess; gives the scale to try next.
+    fn next(&mut self, here: (f64, f64)) -> f64 {
+        let (own, other) = if here.1 > 0.0 {
+            (&mut self.above, &mut self.below)
+        } else {
+            (&mut self.below, &mut self.above)
+        };
+        // The end that stays put twice counts half, or the search would creep towards it (the Illinois rule).
+        if own.is_some()
+            && let Some(other) = other
+        {
+            other.1 /= 2.0;
+        }
+        *own = Some(here);
+        match (self.above, self.below) {
+            (Some(a), Some(b)) => a.0 + a.1 * (b.0 - a.0) / (a.1 - b.1),
+            (Some(_), None) | (None, Some(_)) | (None, None) => here.0 - here.1 / SLOPE,
+        }
+    }
 }
 
 impl<'a> Search<'a> {
@@ -127,6 +170,7 @@ impl<'a> Search<'a> {
             sample,
             counted: nothing,
             bias: 1.0,
+            header: request.header_bytes(),
             scale,
         };
         // Costs must come from somewhere: a first look without a trellis.
@@ -151,57 +195,52 @@ impl<'a> Search<'a> {
         self.counted = counts;
         Candidate {
             plan,
-            bytes: bytes * self.bias,
+            bytes: self.header + bytes * self.bias,
         }
     }
 
-    /// Moves the scale until the sample predicts `aim` bytes.
+    /// Moves the scale until the sample predicts `aim` bytes, or a little more where sizes jump.
     fn solve(&mut self, aim: f64) -> Candidate {
         let (low, high) = self.request.scales;
-        // Scales known to give too much and too little.
-        let (mut above, mut below): (Option<(f64, f64)>, Option<(f64, f64)>) = (None, None);
+        let mut bracket = Bracket::default();
         let mut candidate = self.predict(self.scale);
+        let mut above: Option<(f32, Candidate)> = None;
         for _ in 1..EVALUATIONS {
             let excess = (candidate.bytes / aim).ln();
-            let here = (f64::from(self.scale).ln(), excess);
-            let at_end =
-                (excess > 0.0 && self.scale >= high) || (excess < 0.0 && self.scale <= low);
-            if excess.abs() < CLOSE || at_end {
-                break;
+            let stuck = (excess > 0.0 && self.scale >= high) || (excess < 0.0 && self.scale <= low);
+            if excess.abs() < CLOSE || stuck {
+                return candidate;
             }
-            if excess > 0.0 {
-                above = Some(here);
-            } else {
-                below = Some(here);
+            let next = bracket.next((f64::from(self.scale).ln(), excess));
+            if excess > 0.0 && excess < TRIMMABLE {
+                above = Some((self.scale, candidate));
             }
-            let next = match (above, below) {
-                (Some(a), Some(b)) => a.0 + a.1 * (b.0 - a.0) / (a.1 - b.1),
-                _ => here.0 - excess / SLOPE,
-            };
             self.scale = (next.exp() as f32).clamp(low, high);
             candidate = self.predict(self.scale);
         }
-        candidate
+        match above {
+            Some((scale, above)) if candidate.bytes < aim => {
+                self.scale = scale;
+                above
+            }
+            Some(_) | None => candidate,
+        }
     }
 
     fn run(&mut self, budget: &Budget, sink: &mut dyn Sink) -> Result<Fit, Error> {
         let target = self.request.target as f64;
-        let mut aim = target * AIM;
-        for pass in 1..=PASSES {
-            let candidate = self.solve(aim);
+        for _ in 0..PASSES {
+            let candidate = self.solve(target * AIM);
             if self.is_too_coarse(candidate.bytes) {
                 return Ok(Fit::TooCoarse);
             }
             let new = self.requantise(&candidate.plan, budget)?;
-            let (bytes, exact) = (candidate.bytes, self.exact(&new));
-            let good =
-                exact >= target * GOOD || pass == PASSES || self.scale <= self.request.scales.0;
-            let cut = new.cut_for(exact - target * 0.9995);
-            let fits = cut.is_some_and(|cut| cut <= DEEPEST_FAIR_CUT) && good;
-            let written = if fits {
-                self.write(&new, cut.unwrap_or(0), sink)?
-            } else {
-                None
+            let exact = self.exact(&new);
+            let good = exact >= target * GOOD || self.scale <= self.request.scales.0;
+            let cut = new.cut_beyond(Cut::NOTHING, exact - target * JUST_BELOW);
+            let written = match cut.filter(|&cut| good && cut <= DEEPEST_FAIR_CUT) {
+                Some(cut) => self.write(&new, cut, sink)?,
+                None => None,
             };
             new.free(budget);
             if let Some(bytes) = written {
@@ -210,11 +249,10 @@ impl<'a> Search<'a> {
                     scale: self.scale,
                 });
             }
-            self.bias *= exact / bytes;
+            self.bias *= (exact - self.header) / (candidate.bytes - self.header);
             if exact > target && self.scale >= self.request.scales.1 {
                 break;
             }
-            aim = target * (1.0 + (AIM - 1.0) / (pass + 1) as f64);
         }
         self.last_resort(budget, sink)
     }
@@ -231,8 +269,8 @@ impl<'a> Search<'a> {
             let plan = self.predict(self.scale).plan;
             let new = self.requantise(&plan, budget)?;
             let exact = self.exact(&new);
-            let needed = exact - self.request.target as f64;
-            let written = match new.cut_for(needed) {
+            let needed = exact - self.request.target as f64 * JUST_BELOW;
+            let written = match new.cut_beyond(Cut::NOTHING, needed) {
                 Some(cut) => self.write(&new, cut, sink)?,
                 None => None,
             };
@@ -258,11 +296,17 @@ impl<'a> Search<'a> {
 
     /// Bytes with the stuffing to be expected.
     fn exact(&self, new: &Requantised) -> f64 {
-        new.bytes(self.request.shell) as f64 * (1.0 + STUFFING)
+        let bytes = new.bytes(self.request.shell) as f64;
+        bytes + (bytes - self.header) * STUFFING
     }
 
     /// Writes with a cut, then with deeper ones, until the result fits; `None` if none does.
-    fn write(&self, new: &Requantised, cut: u8, sink: &mut dyn Sink) -> Result<Option<u64>, Error> {
+    fn write(
+        &self,
+        new: &Requantised,
+        cut: Cut,
+        sink: &mut dyn Sink,
+    ) -> Result<Option<u64>, Error> {
         let target = self.request.target;
         let shell = self.request.shell;
         let mut bytes = new.write(shell, cut, sink)?;

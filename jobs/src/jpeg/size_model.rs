@@ -1,6 +1,6 @@
 //! Predicts the size of a requantisation from a sample of the picture's blocks.
 //!
-//! The sample takes a short stretch from every block row, at a place that moves from row to row, so that it covers the
+//! The sample takes short stretches from every block row, at places that move from row to row, so that it covers the
 //! picture evenly. Whatever hangs on coefficients is scaled up by the share of coefficients sampled, whatever hangs on
 //! blocks by the share of blocks.
 
@@ -9,14 +9,14 @@ use super::encode::markers::Form;
 use super::encode::progressive::{DC, Statistics};
 use super::encode::view::View;
 use super::huffman_out::{Code, Histogram};
-use super::plane::{MAX_WORDS, Words};
+use super::plane::{MAX_WORDS, Row, Words};
 use super::quant::plan::Plan;
 use crate::{Budget, Error};
 
 /// Blocks a sample should have over all components, where the picture has as many.
 const ENOUGH: usize = 24_000;
-/// Fewest blocks in a stretch: shorter ones would measure mostly their own ends.
-const SHORTEST: usize = 16;
+/// Blocks in a stretch, about: shorter ones would measure mostly their own ends.
+const STRETCH: usize = 16;
 const GOLDEN: f64 = 0.618_033_988_749_895;
 
 /// A sample of one component.
@@ -115,10 +115,10 @@ impl Sample {
 impl Part {
     fn gather(view: &View<'_>, share: f64, budget: &Budget) -> Result<Self, Error> {
         let across = view.across();
-        let stretch = ((across as f64 * share).ceil() as usize)
-            .max(SHORTEST)
-            .min(across);
-        let room = stretch * view.down();
+        // Each row is divided into cells with one stretch in each.
+        let cells = ((across as f64 * share / STRETCH as f64).ceil() as usize).clamp(1, across);
+        let stretch = ((across as f64 * share / cells as f64).ceil() as usize).min(across / cells);
+        let room = stretch * cells * view.down();
         let mut part = Self {
             dc: budget.vec(room)?,
             lengths: budget.vec(room)?,
@@ -126,27 +126,44 @@ impl Part {
         };
         let (mut words_in_all, mut place) = (0_usize, 0.5_f64);
         for row in 0..view.down() {
-            let start = (place * (across - stretch + 1) as f64) as usize;
-            place = (place + GOLDEN).fract();
             let mut blocks = view.source_row(row);
-            words_in_all += blocks.skip_blocks(start.saturating_sub(1));
-            let before = match start {
-                0 => 0,
-                _ => blocks.next().map_or(0, |(dc, words)| {
-                    words_in_all += words.as_slice().len();
-                    dc
-                }),
-            };
-            part.stretches.push((before, stretch));
-            for (dc, words) in blocks.by_ref().take(stretch) {
-                words_in_all += words.as_slice().len();
-                part.take(dc, words.as_slice(), budget)?;
+            let mut at = 0;
+            for cell in 0..cells {
+                let (first, end) = (cell * across / cells, (cell + 1) * across / cells);
+                let start = first + (place * (end - first - stretch + 1) as f64) as usize;
+                place = (place + GOLDEN).fract();
+                words_in_all += part.stretch(&mut blocks, start - at, stretch, budget)?;
+                at = start + stretch;
             }
-            words_in_all += blocks.skip_blocks(across - start - stretch);
+            words_in_all += blocks.skip_blocks(across - at);
         }
         part.block_share = view.blocks() as f64 / part.dc.len().max(1) as f64;
         part.word_share = (words_in_all.max(1)) as f64 / part.words.len().max(1) as f64;
         Ok(part)
+    }
+
+    /// Passes `gap` blocks and takes `stretch` more; returns the words in all of them.
+    fn stretch(
+        &mut self,
+        blocks: &mut Row<'_>,
+        gap: usize,
+        stretch: usize,
+        budget: &Budget,
+    ) -> Result<usize, Error> {
+        let mut all = blocks.skip_blocks(gap.saturating_sub(1));
+        let before = if gap == 0 {
+            self.dc.last().copied().unwrap_or(0)
+        } else {
+            let before = blocks.next();
+            all += before.map_or(0, |(_, words)| words.as_slice().len());
+            before.map_or(0, |(dc, _)| dc)
+        };
+        self.stretches.push((before, stretch));
+        for (dc, words) in blocks.by_ref().take(stretch) {
+            all += words.as_slice().len();
+            self.take(dc, words.as_slice(), budget)?;
+        }
+        Ok(all)
     }
 
     fn take(&mut self, dc: i16, words: &[u16], budget: &Budget) -> Result<(), Error> {

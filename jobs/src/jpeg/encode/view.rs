@@ -1,11 +1,30 @@
 //! What is written: the blocks of a plane that hold picture, with the cheapest last coefficients left out.
 //!
-//! Requantising ranks each block by how little its last coefficient is worth; a [`View`] with a cut leaves out that
+//! Requantising ranks each block by how little its last coefficient is worth; a [`View`] with a [`Cut`] leaves out that
 //! coefficient wherever the rank lies below the cut. That is how a result is brought down by exactly a few bytes without
 //! requantising again.
 
 use crate::jpeg::frame::Component;
 use crate::jpeg::plane::{Plane, Row, Words};
+
+/// Ranks below which last coefficients are left out, in 256ths of a rank.
+///
+/// Many blocks share a rank, so of the rank that the cut goes through, blocks are chosen evenly over the picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cut(pub u16);
+
+impl Cut {
+    /// Leaves out nothing.
+    pub const NOTHING: Self = Self(0);
+
+    /// Whether block `number` of rank `rank` loses its last coefficient.
+    #[inline(always)]
+    fn takes(self, rank: u8, number: usize) -> bool {
+        // An odd multiplier visits all 256 values in an order that looks random.
+        let place = (number.wrapping_mul(0x9E5) >> 2) as u8;
+        u16::from(rank) << 8 | u16::from(place) < self.0
+    }
+}
 
 /// The picture's blocks of one component.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +32,7 @@ pub struct View<'a> {
     plane: &'a Plane,
     /// Rank of each block in raster order, or empty.
     ranks: &'a [u8],
-    cut: u8,
+    cut: Cut,
     across: usize,
     down: usize,
 }
@@ -24,14 +43,14 @@ impl<'a> View<'a> {
         Self {
             plane,
             ranks: &[],
-            cut: 0,
+            cut: Cut::NOTHING,
             across: component.blocks_across as usize,
             down: component.blocks_down as usize,
         }
     }
 
-    /// Without the last coefficient of each block whose rank is below `cut`; `ranks` holds one for each picture block.
-    pub fn cut(self, ranks: &'a [u8], cut: u8) -> Self {
+    /// Without the last coefficients that `cut` takes; `ranks` holds one for each picture block.
+    pub fn cut(self, ranks: &'a [u8], cut: Cut) -> Self {
         debug_assert_eq!(ranks.len(), self.across * self.down);
         Self { ranks, cut, ..self }
     }
@@ -65,6 +84,7 @@ impl<'a> View<'a> {
             ranks,
             cut: self.cut,
             left: self.across,
+            number: row * self.across,
         }
     }
 }
@@ -74,8 +94,10 @@ impl<'a> View<'a> {
 pub struct ViewRow<'a> {
     blocks: Option<Row<'a>>,
     ranks: &'a [u8],
-    cut: u8,
+    cut: Cut,
     left: usize,
+    /// Number of the next block.
+    number: usize,
 }
 
 impl<'a> ViewRow<'a> {
@@ -94,6 +116,7 @@ impl<'a> ViewRow<'a> {
             .map_or(0, Row::skip_empty)
             .min(self.left);
         self.left -= empty;
+        self.number += empty;
         self.ranks = self.ranks.get(empty..).unwrap_or_default();
         empty
     }
@@ -111,13 +134,8 @@ impl<'a> Iterator for ViewRow<'a> {
             return Some((dc, words));
         };
         self.ranks = rest;
-        Some((
-            dc,
-            if rank < self.cut {
-                words.without_last()
-            } else {
-                words
-            },
-        ))
+        let cut = self.cut.takes(rank, self.number);
+        self.number += 1;
+        Some((dc, if cut { words.without_last() } else { words }))
     }
 }
