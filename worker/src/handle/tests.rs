@@ -1,3 +1,5 @@
+//! One job at a time through real folders, unconfined: outcomes, leftovers, and the net under a panic.
+
 use super::*;
 use crate::files::tests::identity;
 use pressroom_shared::{

@@ -1,3 +1,5 @@
+//! Words in, words out: every goal, every failure, every warning.
+
 use super::*;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
