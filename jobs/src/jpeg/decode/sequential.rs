@@ -1,6 +1,6 @@
 //! Baseline and extended sequential scans (T.81 F.2): an MCU row at a time into the lanes of sparse planes.
 
-use super::ac_table::{AcTable, WINDOW};
+use super::ac_table::{AcTable, ONE, UPPER, WINDOW};
 use super::fault::Fault;
 use super::feed::{Cursor, Feed};
 use super::huffman::{Lookup, extend};
@@ -257,33 +257,28 @@ fn coefficients(
     part: &Part,
     room: &mut [u16; MAX_WORDS],
 ) -> Result<usize, Fault> {
-    let (mut index, mut words) = (1, 0);
+    let (mut at, mut words) = (ONE, 0);
     loop {
         cursor.refill(feed);
         let mut entry = part.table.entry(cursor.acc);
         // Most lookups stay within the block; a few of them and a long symbol fit one refill.
         'within: loop {
             for _ in 0..LOOKUPS {
-                let next = index + entry.advance();
-                if next > 63 {
+                let Some(next) = entry.next(at) else {
                     break 'within;
-                }
-                put_pair(room, words, entry.words(index));
+                };
+                put_pair(room, words, entry.words(at));
                 words += entry.count();
                 cursor.consume(entry.bits());
-                index = next;
+                at = next;
                 // Looked up before the refill, which it need not wait for.
                 entry = part.table.entry(cursor.acc);
             }
             cursor.refill(feed);
         }
-        // The last index of a block needs no end-of-block code, so an entry that reaches it may say too much.
-        let ends = match entry.end() {
-            Some(advance) => index + advance < 64,
-            None => index + entry.advance() == 64,
-        };
-        if ends {
-            put_pair(room, words, entry.words(index));
+        let mut index = at >> UPPER;
+        if entry.ends(index) {
+            put_pair(room, words, entry.words(at));
             cursor.consume(entry.bits());
             return Ok(words + entry.count());
         }
@@ -309,5 +304,6 @@ fn coefficients(
         if index == 64 {
             return Ok(words);
         }
+        at = index * ONE;
     }
 }
