@@ -5,6 +5,7 @@ use crate::{pictures, processes, test, test_with_fake};
 use libtest_mimic::Trial;
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -18,6 +19,11 @@ pub(crate) fn tests() -> Vec<Trial> {
         test("a_worker_without_a_supervisor_leaves", lonely_worker),
         test("an_unwritable_output_is_refused_at_once", unwritable),
         test("few_open_files_are_enough", few_files),
+        test(
+            "a_full_file_system_stops_the_run_and_loses_nothing",
+            full_disk,
+        ),
+        test("an_unreadable_file_is_one_row", unreadable),
         test("help_and_usage_errors_are_told_apart", usage),
         test("every_wrong_turn_says_what_to_do", wrong_turns),
     ]
@@ -159,6 +165,81 @@ fn few_files() {
     let ran = case.finish(command.spawn().expect("it starts"));
     ran.expect_code(0);
     case.check(&ran, 3);
+}
+
+/// Says that a test proved nothing here.
+fn skip(why: &str) {
+    eprintln!("SKIPPED: {why}");
+}
+
+/// The usual run, started by another program that is given the command as its last arguments.
+fn wrapped(case: &Case, wrapper: &[&str], arguments: &[&str]) -> Command {
+    let usual = case.command(arguments);
+    let mut command = Command::new(wrapper[0]);
+    command
+        .args(&wrapper[1..])
+        .arg(usual.get_program())
+        .args(usual.get_args())
+        .current_dir(case.folder())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// A file system of two megabytes, in a mount namespace of its own.
+fn full_disk() {
+    let case = Case::new();
+    for number in 0..30 {
+        case.input(format!("{number}.jpg"), &pictures::photo("town.jpg"));
+    }
+    fs::create_dir(case.path("out")).expect("an output folder");
+    let mount = "mount -t tmpfs -o size=2m none out && exec \"$@\"";
+    let may = Command::new("unshare").args(["-rm", "true"]).status();
+    if !may.is_ok_and(|status| status.success()) {
+        return skip("no mount namespaces here");
+    }
+    let before = case.tree("in");
+    let mut command = wrapped(
+        &case,
+        &["unshare", "-rm", "sh", "-c", mount, "sh"],
+        &["-j", "1"],
+    );
+    let ran = case.finish(command.spawn().expect("it starts"));
+    ran.expect_code(3);
+    let said = ran.stderr.contains("full") || ran.stderr.contains("no room");
+    assert!(said, "{}", ran.text());
+    assert_eq!(case.tree("in"), before);
+    case.check_leftovers();
+}
+
+fn unreadable() {
+    let case = Case::new();
+    three_photos(&case);
+    let closed = case.path("in/town.jpg");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("our own");
+    let wrapper: &[&str] = if rustix::process::geteuid().is_root() {
+        fs::set_permissions(case.folder(), fs::Permissions::from_mode(0o777)).expect("our own");
+        &[
+            "setpriv",
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+        ]
+    } else {
+        &["env"]
+    };
+    let Ok(child) = wrapped(&case, wrapper, &[]).spawn() else {
+        return skip("there is no setpriv to become somebody else with");
+    };
+    let ran = case.finish(child);
+    if ran.stderr.contains("setpriv:") {
+        return skip("setpriv may not become somebody else");
+    }
+    ran.expect_code(1);
+    let records = case.check(&ran, 3);
+    assert_eq!(records.reason("town.jpg"), "unreadable");
+    assert_eq!(records.run["failed"], 1);
 }
 
 fn usage() {

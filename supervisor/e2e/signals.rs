@@ -130,6 +130,12 @@ fn pause() {
     processes::send(pid, Signal::TSTP);
     std::thread::sleep(Duration::from_secs(3));
     processes::send(pid, Signal::CONT);
+    for _ in 0..50 {
+        std::thread::sleep(Duration::from_millis(5));
+        processes::send(pid, Signal::TSTP);
+        std::thread::sleep(Duration::from_millis(5));
+        processes::send(pid, Signal::CONT);
+    }
     let ran = case.finish(child);
     ran.expect_code(0);
     assert_eq!(case.check(&ran, 1).outcome("slow.jpg"), "saved");

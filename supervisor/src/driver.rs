@@ -27,7 +27,7 @@ const BURST: u32 = 64;
 /// Records that may be on their way before no more images are taken from the source.
 const UNRECORDED: u64 = 4096;
 
-/// How often the display is told that time passes, and how often memory is looked at.
+/// How often memory is looked at.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Everything that can happen.
@@ -67,6 +67,8 @@ pub(crate) struct Driven {
     pub(crate) unkillable: Vec<u32>,
     /// What the last worker that could not start said.
     pub(crate) start_trouble: Option<String>,
+    /// The source broke off without saying that it was through; a defect of this program.
+    pub(crate) source_broke: bool,
 }
 
 /// The loop and what it holds.
@@ -77,7 +79,9 @@ pub(crate) struct Driver<A> {
     audience: A,
     started: Instant,
     signal: Option<i32>,
+    times_asked: u32,
     ignored: u64,
+    source_broke: bool,
     burst: u32,
     watch: tokio::time::Interval,
 }
@@ -100,7 +104,9 @@ impl<A: Audience> Driver<A> {
             audience,
             started,
             signal: None,
+            times_asked: 0,
             ignored: 0,
+            source_broke: false,
             burst: 0,
             watch,
         }
@@ -126,6 +132,7 @@ impl<A: Audience> Driver<A> {
             ignored: self.ignored,
             unkillable: self.hands.unkillable(),
             start_trouble: self.hands.start_trouble(),
+            source_broke: self.source_broke,
         };
         (driven, self.hands, self.audience)
     }
@@ -158,7 +165,10 @@ impl<A: Audience> Driver<A> {
                 }
             }
             Happening::Sifted(Some(sifted)) => self.take_in(sifted),
-            Happening::Sifted(None) => self.source_ended(),
+            Happening::Sifted(None) => {
+                self.source_broke = true;
+                self.source_ended();
+            }
             Happening::Recorded(Some(recorded)) => self.recorded(&recorded),
             Happening::Recorded(None) => self.recorder_lost(),
             Happening::Signal(asked) => self.asked(asked),
@@ -193,6 +203,10 @@ impl<A: Audience> Driver<A> {
             let now = self.now();
             match self.hands.obey(now, command) {
                 hands::Then::Nothing => {}
+                hands::Then::SpawnFailed(worker, why) => {
+                    self.audience.no_process(worker, &why);
+                    self.machine.handle(now, Event::SpawnFailed(worker));
+                }
                 hands::Then::Tell(event) => self.machine.handle(now, event),
                 hands::Then::StopSource => self.sources.sifted = None,
                 hands::Then::Finish(how) => finish = Some(how),
@@ -240,14 +254,19 @@ impl<A: Audience> Driver<A> {
         self.handle(Event::RecorderLost);
     }
 
-    /// The first request to end drains, the second kills; whoever asks a third time wants out at any price.
+    /// The first request to end drains, the second kills; who asks a third time wants out at any price, even if the disk
+    /// does not answer any more. Workers leave by themselves then.
     fn asked(&mut self, asked: Asked) {
         match asked {
             Asked::End(signal) => {
-                let first = self.signal.is_none();
                 self.signal.get_or_insert(signal);
-                self.audience.stopping(first);
-                self.handle(Event::Stop(if first { Stop::Drain } else { Stop::Kill }));
+                self.times_asked += 1;
+                self.audience.stopping(self.times_asked);
+                match self.times_asked {
+                    1 => self.handle(Event::Stop(Stop::Drain)),
+                    2 => self.handle(Event::Stop(Stop::Kill)),
+                    _ => sys::die_by(signal),
+                }
             }
             Asked::Pause => self.pause(),
         }
@@ -266,7 +285,6 @@ impl<A: Audience> Driver<A> {
         for event in self.hands.over_memory() {
             self.handle(event);
         }
-        self.audience.time_passes(self.started.elapsed());
     }
 
     /// Records that concern no job of the pool may still be on their way.

@@ -3,7 +3,6 @@
 use crate::pool::WorkerId;
 use crate::task::{Record, Task};
 use pressroom_shared::Enforced;
-use std::time::Duration;
 
 /// Told of everything worth showing, in the order it happens. Must not block.
 pub(crate) trait Audience {
@@ -21,8 +20,8 @@ pub(crate) trait Audience {
     fn recorded(&mut self, record: &Record);
     /// A worker died or could not be started; `what` says how, for people who want to know everything.
     fn mishap(&mut self, worker: WorkerId, what: &str);
-    /// The run was asked to end; the first time workers may still end what they compute.
-    fn stopping(&mut self, first: bool);
-    /// Called some twenty times a second.
-    fn time_passes(&mut self, since_start: Duration);
+    /// No process could be started for this worker; it is tried again later.
+    fn no_process(&mut self, worker: WorkerId, why: &str);
+    /// The run was asked to end for the first, second, third time.
+    fn stopping(&mut self, times: u32);
 }

@@ -2,6 +2,7 @@
 //!
 //! Deaths on a job are not counted here: they blame the job, never the run.
 
+use super::event::Cause;
 use super::moment::Moment;
 use super::policy::Policy;
 use std::collections::VecDeque;
@@ -10,7 +11,8 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub(super) struct Budgets {
     bad_starts: u32,
-    ever_greeted: bool,
+    /// Whether there is reason to think that starting can work here at all.
+    hopeful: bool,
     idle_deaths: VecDeque<Moment>,
 }
 
@@ -18,14 +20,14 @@ impl Budgets {
     /// A worker said hello: starting works here.
     pub(super) fn greeted(&mut self) {
         self.bad_starts = 0;
-        self.ever_greeted = true;
+        self.hopeful = true;
     }
 
     /// Whether too many starts failed in a row. Where none ever worked, something is wrong with the installation and
     /// waiting will not mend it; where some did, somebody may only be killing processes for a while.
     pub(super) fn starts_are_hopeless(&self, policy: &Policy) -> bool {
         let (never, since) = policy.bad_start_limits;
-        self.bad_starts >= if self.ever_greeted { since } else { never }
+        self.bad_starts >= if self.hopeful { since } else { never }
     }
 
     /// A worker ended a job: workers do live long enough to be of use.
@@ -33,8 +35,9 @@ impl Budgets {
         self.idle_deaths.clear();
     }
 
-    /// A start failed; answers how many did in a row.
-    pub(super) fn bad_start(&mut self) -> u32 {
+    /// A start failed; answers how many did in a row. One that was killed from outside says nothing about the next.
+    pub(super) fn bad_start(&mut self, cause: Cause) -> u32 {
+        self.hopeful |= matches!(cause, Cause::KilledOutside | Cause::HostMemory);
         self.bad_starts = self.bad_starts.saturating_add(1);
         self.bad_starts
     }
@@ -78,7 +81,7 @@ mod tests {
         let mut budgets = Budgets::default();
         let hopeless_after = |budgets: &mut Budgets| {
             (1..).find(|_| {
-                budgets.bad_start();
+                budgets.bad_start(Cause::CannotStart);
                 budgets.starts_are_hopeless(&policy)
             })
         };
@@ -86,6 +89,9 @@ mod tests {
         budgets.greeted();
         assert!(!budgets.starts_are_hopeless(&policy));
         assert_eq!(hopeless_after(&mut budgets), Some(10));
+        let mut killed = Budgets::default();
+        killed.bad_start(Cause::KilledOutside);
+        assert_eq!(hopeless_after(&mut killed), Some(9));
     }
 
     #[test]

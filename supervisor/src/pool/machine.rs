@@ -197,7 +197,7 @@ impl Machine {
             return;
         };
         let remains = seat.vacate();
-        self.bad_start(now, worker.seat);
+        self.bad_start(now, worker.seat, Cause::CannotStart);
         self.release(worker.seat, remains, Cause::CannotStart);
     }
 
@@ -259,15 +259,15 @@ impl Machine {
         };
         let remains = seat.vacate();
         match remains.phase {
-            Phase::Starting { .. } => self.bad_start(now, worker.seat),
-            Phase::Live => self.death(now, worker.seat, &remains),
+            Phase::Starting { .. } => self.bad_start(now, worker.seat, cause),
+            Phase::Live => self.death(now, worker.seat, &remains, cause),
             Phase::Dying { reason, .. } => match reason {
                 KillReason::Stopped | KillReason::NeverLeft => {}
-                KillReason::NeverReady => self.bad_start(now, worker.seat),
+                KillReason::NeverReady => self.bad_start(now, worker.seat, cause),
                 KillReason::NeverStarted
                 | KillReason::Timeout
                 | KillReason::MemoryCap
-                | KillReason::Misbehaved => self.death(now, worker.seat, &remains),
+                | KillReason::Misbehaved => self.death(now, worker.seat, &remains, cause),
             },
             Phase::Closing { .. } | Phase::WrittenOff | Phase::Vacant | Phase::Cooling { .. } => {}
         }
@@ -275,16 +275,16 @@ impl Machine {
     }
 
     /// A death on a job blames the job; one without spends a budget.
-    fn death(&mut self, now: Moment, seat: SeatId, remains: &Remains) {
+    fn death(&mut self, now: Moment, seat: SeatId, remains: &Remains, cause: Cause) {
         if !remains.greeted {
-            self.bad_start(now, seat);
+            self.bad_start(now, seat, cause);
         } else if remains.computing().is_none() && self.budgets.idle_death(now, &self.policy) {
             self.cannot_go_on(now, CannotGoOn::IdleDeaths);
         }
     }
 
-    fn bad_start(&mut self, now: Moment, seat: SeatId) {
-        let in_a_row = self.budgets.bad_start();
+    fn bad_start(&mut self, now: Moment, seat: SeatId, cause: Cause) {
+        let in_a_row = self.budgets.bad_start(cause);
         let until = now + self.policy.rest_after(in_a_row);
         self.seats[usize::from(seat.0)].phase = Phase::Cooling { until };
         let some_live = self.seats.iter().any(|seat| seat.phase == Phase::Live);

@@ -115,6 +115,9 @@ fn close_ledger(recorder: Recorder, end: RunEnd, terminal: &mut Terminal) -> Exi
 }
 
 fn tell(config: &Config, driven: &Driven, facts: &Facts, terminal: &mut Terminal) -> Exit {
+    if driven.source_broke {
+        terminal.note(wording::SOURCE_BROKE);
+    }
     for pid in &driven.unkillable {
         terminal.note(&wording::unkillable(*pid));
     }
@@ -174,7 +177,12 @@ fn exit(driven: &Driven, tally: &Tally) -> Exit {
         Finish::Stopped(StopReason::Asked) => driven.signal.map_or(Exit::Success, Exit::Signal),
         Finish::Stopped(StopReason::DiskFull | StopReason::CannotGoOn(_)) => Exit::CannotRun,
     };
-    files.merge(ended)
+    let source = if driven.source_broke {
+        Exit::CannotRun
+    } else {
+        Exit::Success
+    };
+    files.merge(ended).merge(source)
 }
 
 fn now_ms() -> u64 {
@@ -196,6 +204,7 @@ mod tests {
             ignored: 0,
             unkillable: Vec::new(),
             start_trouble: None,
+            source_broke: false,
         }
     }
 
@@ -226,6 +235,13 @@ mod tests {
         assert_eq!(exit(&driven(Finish::Complete), &tally).code(), 1);
         let early = driven(Finish::Stopped(StopReason::RunFor));
         assert_eq!(exit(&early, &tally).code(), 4);
+    }
+
+    #[test]
+    fn a_search_that_broke_off_is_no_success() {
+        let mut driven = driven(Finish::Complete);
+        driven.source_broke = true;
+        assert_eq!(exit(&driven, &Tally::default()).code(), 3);
     }
 
     #[test]

@@ -6,13 +6,13 @@ use crate::pool::WorkerId;
 use crate::report::Terminal;
 use crate::task::{Record, Task};
 use pressroom_shared::Enforced;
-use std::time::Duration;
 
 /// The terminal as an audience. The head of the run is held back until a worker has said what really is enforced.
 pub(super) struct Show<'a> {
     terminal: &'a mut Terminal,
     header: Option<Draft>,
     verbose: bool,
+    told_of_shortage: bool,
 }
 
 impl<'a> Show<'a> {
@@ -21,6 +21,7 @@ impl<'a> Show<'a> {
             verbose: header.verbose(),
             terminal,
             header: Some(header),
+            told_of_shortage: false,
         }
     }
 
@@ -68,14 +69,23 @@ impl Audience for Show<'_> {
         }
     }
 
-    fn stopping(&mut self, first: bool) {
-        let text = if first {
-            "stopping: images being computed get ten seconds; press Ctrl-C again to end at once"
-        } else {
-            "ending at once"
-        };
-        self.terminal.note(text);
+    fn no_process(&mut self, worker: WorkerId, why: &str) {
+        if self.verbose || !self.told_of_shortage {
+            self.told_of_shortage = true;
+            self.terminal.note(&format!(
+                "{} goes without a worker for a while: {why}",
+                worker.seat
+            ));
+        }
     }
 
-    fn time_passes(&mut self, _: Duration) {}
+    fn stopping(&mut self, times: u32) {
+        self.terminal.note(match times {
+            1 => {
+                "stopping: images being computed get ten seconds; ask again (Ctrl-C) to end at once"
+            }
+            2 => "ending at once; what is done is being recorded",
+            _ => "leaving as it is",
+        });
+    }
 }

@@ -142,6 +142,10 @@ pub(super) fn stopped(reason: StopReason, trouble: Option<&str>) -> Option<Strin
     }
 }
 
+/// The walk ended by a defect.
+pub(super) const SOURCE_BROKE: &str = "the search for images broke off by a defect of this program, so some files may not \
+    have been seen; please report this";
+
 /// A process that stays.
 pub(super) fn unkillable(pid: u32) -> String {
     format!(

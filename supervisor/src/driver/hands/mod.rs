@@ -88,6 +88,8 @@ pub(super) enum Then {
     Nothing,
     /// Tell the pool.
     Tell(Event),
+    /// Tell the pool, and the audience why.
+    SpawnFailed(WorkerId, String),
     /// Listen to the source no more.
     StopSource,
     /// End the loop.

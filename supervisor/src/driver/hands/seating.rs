@@ -25,8 +25,9 @@ impl Hands {
             }
             Err(error) => {
                 let _ = stage::remove(&self.setup.output, worker.seat, worker.incarnation);
-                self.start_trouble = Some(format!("{error:#}"));
-                Then::Tell(Event::SpawnFailed(worker))
+                let why = format!("{error:#}");
+                self.start_trouble = Some(why.clone());
+                Then::SpawnFailed(worker, why)
             }
         }
     }
