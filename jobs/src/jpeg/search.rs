@@ -32,6 +32,10 @@ const AIM: f64 = 1.01;
 const GOOD: f64 = 0.988;
 /// Share of bytes that byte stuffing adds to entropy-coded data: 0 to 0.4 % were seen.
 const STUFFING: f64 = 0.0025;
+/// Share of the target to spare at the first rewriting.
+const SPARE: f64 = 0.0008;
+/// Most times a result is written again.
+const REWRITES: usize = 4;
 /// Share of the target that is aimed at when leaving coefficients out.
 const JUST_BELOW: f64 = 0.9992;
 
@@ -307,20 +311,23 @@ impl<'a> Search<'a> {
         cut: Cut,
         sink: &mut dyn Sink,
     ) -> Result<Option<u64>, Error> {
-        let target = self.request.target;
-        let shell = self.request.shell;
+        let (target, shell) = (self.request.target, self.request.shell);
         let mut bytes = new.write(shell, cut, sink)?;
-        let mut deeper = cut;
-        for _ in 0..3 {
+        let (mut cut, mut spare) = (cut, target as f64 * SPARE);
+        for _ in 0..REWRITES {
             if bytes <= target {
                 return Ok(Some(bytes));
             }
-            let Some(next) = new.cut_beyond(deeper, (bytes - target) as f64 * 1.2) else {
+            sink.restart().map_err(Error::Write)?;
+            let Some(deeper) = new.cut_beyond(cut, (bytes - target) as f64 + spare) else {
                 return Ok(None);
             };
-            deeper = next;
-            sink.restart().map_err(Error::Write)?;
-            bytes = new.write_recounted(shell, deeper, sink)?;
+            // What is saved is an estimate; each time leave more to spare.
+            (cut, spare) = (deeper, spare * 3.0);
+            bytes = new.write_recounted(shell, cut, sink)?;
+        }
+        if bytes <= target {
+            return Ok(Some(bytes));
         }
         sink.restart().map_err(Error::Write)?;
         Ok(None)
