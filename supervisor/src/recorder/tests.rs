@@ -3,9 +3,12 @@
 use super::world::{OLD_RESULT, ORIGINAL, RESULT, Scene, World, identity, put, scratch, start};
 use super::*;
 use crate::ledger::{HowEnded, Keys, Lookup, Previous, Verdict};
+use crate::publish::faults::{Call, Hook, Hooked};
 use crate::publish::{Overwrite, Place, Preserve};
 use crate::task::{Ending, Record, Skip, Task};
-use pressroom_shared::{Failed, FailureKind, KeptReason, Outcome};
+use pressroom_shared::{Failed, FailureKind, JobId, KeptReason, Outcome};
+use rustix::io::Errno;
+use std::cell::Cell;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -557,4 +560,104 @@ fn an_unwritable_place_for_the_ledger_is_named() {
     })
     .unwrap_err();
     assert!(error.to_string().contains("blocked"), "{error}");
+}
+
+/// Does something at the first call that brings content to disk: after all checks, before the rename.
+struct AtSync<F: Fn()>(F);
+
+impl<F: Fn()> Hook for AtSync<F> {
+    fn before(&self, call: Call<'_>) -> std::io::Result<()> {
+        if matches!(call, Call::Sync(_)) {
+            (self.0)();
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn what_changes_after_the_checks_is_noticed_before_the_rename() {
+    let world = World::new(Scene::InPlace);
+    let mut writer = world.writer();
+    let edit = AtSync(|| put(&world.source(), b"edited at the last moment"));
+    let delivery = Request::Publish(world.publish(RESULT));
+    let records = world.work(Hooked(edit), &mut writer, vec![delivery]);
+    assert_eq!(failure(&records[0]), FailureKind::Changed);
+    assert_eq!(
+        std::fs::read(world.source()).unwrap(),
+        b"edited at the last moment"
+    );
+
+    for (scene, content) in [(Scene::New, "theirs"), (Scene::Ours, "theirs, over ours")] {
+        let world = World::new(scene);
+        let mut writer = world.writer();
+        let edit = AtSync(|| std::fs::write(world.destination(), content).unwrap());
+        let delivery = Request::Publish(world.publish(RESULT));
+        let records = world.work(Hooked(edit), &mut writer, vec![delivery]);
+        assert_eq!(failure(&records[0]), FailureKind::OutputExists);
+        assert_eq!(
+            std::fs::read(world.destination()).unwrap(),
+            content.as_bytes()
+        );
+    }
+}
+
+/// Refuses to sync the file system as a whole, and the third file.
+struct BadSyncs {
+    whole: Cell<u32>,
+    single: Cell<u32>,
+}
+
+impl Hook for &BadSyncs {
+    fn before(&self, call: Call<'_>) -> std::io::Result<()> {
+        let fails = match call {
+            Call::SyncAll => {
+                self.whole.set(self.whole.get() + 1);
+                true
+            }
+            Call::Sync(_) => {
+                self.single.set(self.single.get() + 1);
+                self.single.get() == 3
+            }
+            Call::Plain
+            | Call::SyncFolder(_)
+            | Call::Create(_)
+            | Call::MakeFolder(_)
+            | Call::Link(_)
+            | Call::Rename(..)
+            | Call::Remove => false,
+        };
+        if fails { Err(Errno::IO.into()) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_crowd_is_synced_at_once_and_asked_one_by_one_when_that_fails() {
+    let world = World::new(Scene::New);
+    let staged = world.staged(RESULT);
+    let delivery = world.publish(RESULT);
+    let requests = (0..6).map(|number| {
+        let mut one = delivery.clone();
+        one.staged = staged.with_file_name(format!("s{number}"));
+        std::fs::write(&one.staged, RESULT).unwrap();
+        one.task.id = JobId(number);
+        one.task.target = PathBuf::from(format!("{number}.jpg"));
+        one.task.destination = world.output().join(&one.task.target);
+        Request::Publish(one)
+    });
+    let syncs = BadSyncs {
+        whole: Cell::new(0),
+        single: Cell::new(0),
+    };
+    let mut writer = world.writer();
+    let records = world.work(Hooked(&syncs), &mut writer, requests.collect());
+    assert_eq!((syncs.whole.get(), syncs.single.get()), (1, 6));
+    for record in &records {
+        let failed = record.task.id == JobId(2);
+        assert_eq!(
+            matches!(record.ending, Ending::Failed(_)),
+            failed,
+            "{record:?}"
+        );
+        assert_eq!(record.task.destination.exists(), !failed);
+    }
 }
