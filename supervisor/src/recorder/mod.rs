@@ -18,7 +18,7 @@ mod tests;
 #[cfg(test)]
 mod world;
 #[cfg(test)]
-pub(crate) use samples::{sample_ledger, sample_record};
+pub(crate) use samples::{sample_ledger, sample_record, sample_second_run};
 
 pub use error::RecorderError;
 pub use request::{Publish, Recorded, Request};

@@ -4,11 +4,11 @@ use super::world::{limits, settings};
 use super::{Request, Setup, start};
 use crate::ledger::{HowEnded, RunEnd, RunStart, default_path};
 use crate::publish::{Overwrite, Place, Policy, Preserve};
-use crate::task::{Ending, Record, Task};
+use crate::task::{Ending, Record, Skip, Task};
 use pressroom_shared::{
     Failed, FailureKind, Identity, ImageFormat, JobId, Kept, KeptReason, Saved, SeatId, Warning,
 };
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn sample_record() -> Record {
     Record {
@@ -46,9 +46,27 @@ pub(crate) fn sample_record() -> Record {
 /// An output folder with the ledger of one run: one file kept with a warning, one failed.
 pub(crate) fn sample_ledger() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
+    run(folder.path(), [kept(), failed()]);
+    folder
+}
+
+/// Another run into that folder: one file unchanged, the failed one left alone.
+pub(crate) fn sample_second_run(output: &Path) {
+    let skipped = |record: Record, skip| Record {
+        ending: Ending::Skipped(skip),
+        ..record
+    };
+    let records = [
+        skipped(kept(), Skip::Unchanged),
+        skipped(failed(), Skip::FailedBefore),
+    ];
+    run(output, records);
+}
+
+fn run(output: &Path, records: [Record; 2]) {
     let (recorder, _answers) = start(Setup {
-        ledger: default_path(folder.path()),
-        output: folder.path().to_path_buf(),
+        ledger: default_path(output),
+        output: output.to_path_buf(),
         policy: Policy {
             place: Place::Tree,
             overwrite: Overwrite::Refuse,
@@ -63,8 +81,9 @@ pub(crate) fn sample_ledger() -> tempfile::TempDir {
         },
     })
     .unwrap();
-    recorder.send(Request::Record(kept()));
-    recorder.send(Request::Record(failed()));
+    for record in records {
+        recorder.send(Request::Record(record));
+    }
     recorder
         .finish(RunEnd {
             ended: 1_796_041_892_000,
@@ -74,7 +93,6 @@ pub(crate) fn sample_ledger() -> tempfile::TempDir {
             ignored: 1,
         })
         .unwrap();
-    folder
 }
 
 fn kept() -> Record {

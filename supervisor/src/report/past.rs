@@ -201,6 +201,7 @@ fn as_text(
             &settled(tally, run),
             &Facts::of_run(run),
         ));
+        say(&left_alone(run));
         say(&shown(&standouts));
     }
     say(&overall(reader, runs, path)?);
@@ -324,6 +325,20 @@ mod tests {
             the name says another format; the content is PNG  a.jpg
         in all, over every run in OUT/.pressroom/ledger.db: 2 images, 1 failing; 1 KB -> 1 KB, same size
         ");
+    }
+
+    #[test]
+    fn a_failure_that_was_left_alone_is_still_told() {
+        let folder = sample_ledger();
+        crate::recorder::sample_second_run(folder.path());
+        let said = ask(folder.path(), false, false, None);
+        assert!(said.starts_with("run 2 on"), "{said}");
+        assert!(said.contains("  FAILED, damaged or cut off: 1\n"), "{said}");
+        assert!(
+            said.contains("  1 of the failures from an earlier run"),
+            "{said}"
+        );
+        assert!(ask(folder.path(), true, false, None).contains("/in/b.jpg"));
     }
 
     #[test]

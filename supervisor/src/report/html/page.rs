@@ -159,9 +159,6 @@ fn workers(digest: &Digest) -> String {
     } else {
         "Each bar is a picture; \u{2715} marks the death of a worker, which was replaced."
     };
-    let cap = digest.cap.map_or_else(String::new, |cap| {
-        format!(" Cap: {} per worker.", show_memory(cap))
-    });
     [
         "<h3>Timeline</h3><p>",
         note,
