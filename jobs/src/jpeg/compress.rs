@@ -5,6 +5,7 @@ use super::color;
 use super::decode::{Decoder, Header, Survivors, presample};
 use super::encode::Picture;
 use super::encode::markers::Form;
+use super::frugal;
 use super::outcome::{Around, Reached, append, kept};
 use super::prepare::{self, Prepared};
 use super::quant::quantiser::Rounding;
@@ -52,10 +53,10 @@ pub fn compress(
 }
 
 /// One file and what is asked of it.
-struct Job<'a> {
-    source: &'a dyn Source,
-    options: &'a Options,
-    budget: &'a Budget,
+pub(super) struct Job<'a> {
+    pub(super) source: &'a dyn Source,
+    pub(super) options: &'a Options,
+    pub(super) budget: &'a Budget,
 }
 
 /// A decoded file.
@@ -66,12 +67,12 @@ struct Opened {
 
 /// How to go about a size target.
 #[derive(Debug, Clone, Copy)]
-struct Approach {
-    halving: Option<Halving>,
+pub(super) struct Approach {
+    pub(super) halving: Option<Halving>,
     /// Scale the search begins with.
-    start: f32,
+    pub(super) start: f32,
     /// Lowest scale for which the decoder keeps what matters.
-    lowest: f32,
+    pub(super) lowest: f32,
 }
 
 impl Job<'_> {
@@ -81,6 +82,14 @@ impl Job<'_> {
             return self.within_target();
         }
         let mut decoder = Decoder::open(self.source, self.budget)?;
+        if frugal::is_needed(
+            decoder.header(),
+            self.source.len(),
+            false,
+            self.budget.left(),
+        ) {
+            return self.fit_rows(decoder.header(), target, sink);
+        }
         let mut approach = self.approach(decoder.header(), target)?;
         loop {
             let keep = self.survivors(decoder.header(), &approach);
@@ -131,14 +140,11 @@ impl Job<'_> {
             recipe,
             target: target.saturating_sub(around.trailer_bytes()),
             start,
-            scales: (
-                lowest,
-                scale_of_quality(self.options.min_quality).max(lowest),
-            ),
+            scales: (lowest, self.coarsest().max(lowest)),
         };
         match fit(&request, self.budget, sink)? {
             Fit::Written { bytes, scale } => {
-                let reached = Reached::lossy(bytes, scale, &picture);
+                let reached = Reached::lossy(bytes, scale, &picture.roles, &picture.tables);
                 self.finish(around, reached, sink).map(Some)
             }
             Fit::Unreachable { smallest } => {
@@ -156,7 +162,7 @@ impl Job<'_> {
     }
 
     /// Chroma and scale to begin with, from the header and a blind look at the data.
-    fn approach(&self, header: &Header, target: u64) -> Result<Approach, Error> {
+    pub(super) fn approach(&self, header: &Header, target: u64) -> Result<Approach, Error> {
         let input = self.source.len();
         let (frame, roles) = (&header.frame, color::roles(&header.frame, &header.segments));
         let halving = prepare::halving(frame, &roles, self.options.chroma, target, input);
@@ -190,7 +196,7 @@ impl Job<'_> {
         })
     }
 
-    fn survivors(&self, header: &Header, approach: &Approach) -> Survivors {
+    pub(super) fn survivors(&self, header: &Header, approach: &Approach) -> Survivors {
         match known_tables(header) {
             Some(tables) if approach.lowest > SCALES.0 => {
                 let roles = color::roles(&header.frame, &header.segments);
@@ -231,6 +237,9 @@ impl Job<'_> {
         let recipe = self.recipe();
         let decoder = Decoder::open(self.source, self.budget)?;
         let header = decoder.header();
+        if frugal::is_needed(header, self.source.len(), false, self.budget.left()) {
+            return self.requantise_rows(header, scale, sink);
+        }
         let roles = color::roles(&header.frame, &header.segments);
         let halving = prepare::halving_for_scale(
             &header.frame,
@@ -268,12 +277,24 @@ impl Job<'_> {
             scales: (scale, scale),
         };
         let bytes = once(&request, self.budget, sink)?;
-        self.finish(around, Reached::lossy(bytes, scale, &picture), sink)
+        self.finish(
+            around,
+            Reached::lossy(bytes, scale, &picture.roles, &picture.tables),
+            sink,
+        )
     }
 
     /// The same coefficients, coded better.
     fn lossless(&self, sink: &mut dyn Sink) -> Result<Compressed, Error> {
         let decoder = Decoder::open(self.source, self.budget)?;
+        if frugal::is_needed(
+            decoder.header(),
+            self.source.len(),
+            true,
+            self.budget.left(),
+        ) {
+            return self.lossless_rows(decoder.header(), sink);
+        }
         let opened = match self.open(decoder, &Survivors::all())? {
             Ok(opened) => opened,
             Err(kept) => return Ok(kept),
@@ -325,7 +346,7 @@ impl Job<'_> {
     }
 
     /// Appends the trailer and says what became of the file.
-    fn finish(
+    pub(super) fn finish(
         &self,
         around: Around,
         reached: Reached,
@@ -339,7 +360,7 @@ impl Job<'_> {
         Ok(around.written(bytes, reached))
     }
 
-    fn recipe(&self) -> Recipe {
+    pub(super) fn recipe(&self) -> Recipe {
         let trellis = self.options.effort >= TRELLIS_EFFORT;
         Recipe {
             rounding: if trellis {
@@ -348,6 +369,11 @@ impl Job<'_> {
                 Rounding::Deadzone
             },
         }
+    }
+
+    /// The coarsest scale allowed.
+    pub(super) fn coarsest(&self) -> f32 {
+        scale_of_quality(self.options.min_quality)
     }
 
     fn form(&self, picture: &Prepared) -> Form {
@@ -368,6 +394,6 @@ impl Job<'_> {
 }
 
 /// Tables of all components, if the header has them.
-fn known_tables(header: &Header) -> Option<Vec<super::frame::QuantTable>> {
+pub(super) fn known_tables(header: &Header) -> Option<Vec<super::frame::QuantTable>> {
     header.tables.iter().cloned().collect()
 }

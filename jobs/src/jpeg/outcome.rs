@@ -1,7 +1,8 @@
 //! What the engine answers: results with their quality, originals with the reason for keeping them.
 
 use super::decode;
-use super::prepare::Prepared;
+use super::encode::Role;
+use super::frame::{Frame, QuantTable};
 use super::quant::recipe::quality_of_scale;
 use super::quant::tables;
 use crate::{Compressed, Error, Format, Keep, Kept, Note, Sink, Source, Written};
@@ -31,6 +32,16 @@ impl Around {
             trailer: picture.trailer.clone(),
             width: u32::from(picture.frame.width),
             height: u32::from(picture.frame.height),
+        }
+    }
+
+    /// The same of a file decoded row by row.
+    pub fn of_ending(frame: &Frame, ending: &decode::Ending) -> Self {
+        Self {
+            notes: ending.notes.clone(),
+            trailer: ending.trailer.clone(),
+            width: u32::from(frame.width),
+            height: u32::from(frame.height),
         }
     }
 
@@ -73,8 +84,8 @@ impl Reached {
     }
 
     /// Tables of `scale`, or the source's own where those are coarser.
-    pub fn lossy(bytes: u64, scale: f32, picture: &Prepared) -> Self {
-        let own = tables::scale_of(picture.roles[0], &picture.tables[0]);
+    pub fn lossy(bytes: u64, scale: f32, roles: &[Role], source: &[QuantTable]) -> Self {
+        let own = tables::scale_of(roles[0], &source[0]);
         Self {
             bytes,
             quality: Some(quality_of_scale(scale.max(own))),

@@ -119,12 +119,16 @@ pub fn once(request: &Request<'_>, budget: &Budget, sink: &mut dyn Sink) -> Resu
 
 /// A plan and what the sample says it makes.
 #[derive(Debug)]
-struct Candidate {
-    plan: Plan,
-    bytes: f64,
+pub struct Candidate {
+    /// Tables, levels, costs.
+    pub plan: Plan,
+    /// Bytes of the whole file.
+    pub bytes: f64,
 }
 
-struct Search<'a> {
+/// The search for a scale by the sample.
+#[derive(Debug)]
+pub struct Search<'a> {
     request: &'a Request<'a>,
     sample: &'a Sample,
     /// Symbols of the last prediction, for costs.
@@ -166,7 +170,8 @@ impl Bracket {
 }
 
 impl<'a> Search<'a> {
-    fn new(request: &'a Request<'a>, sample: &'a Sample) -> Self {
+    /// A search that begins where `request` says.
+    pub fn new(request: &'a Request<'a>, sample: &'a Sample) -> Self {
         let nothing = vec![Statistics::default(); request.roles.len()];
         let scale = request.start.clamp(request.scales.0, request.scales.1);
         let mut search = Self {
@@ -193,7 +198,8 @@ impl<'a> Search<'a> {
         Plan::new(form, tuning, roles, source, &self.counted)
     }
 
-    fn predict(&mut self, scale: f32) -> Candidate {
+    /// What tables of `scale` make of the picture.
+    pub fn predict(&mut self, scale: f32) -> Candidate {
         let plan = self.plan(self.request.recipe.tuning(scale));
         let Predicted { bytes, counts } = self.sample.predict(&plan);
         self.counted = counts;
@@ -204,7 +210,7 @@ impl<'a> Search<'a> {
     }
 
     /// Moves the scale until the sample predicts `aim` bytes, or a little more where sizes jump.
-    fn solve(&mut self, aim: f64) -> Candidate {
+    pub fn solve(&mut self, aim: f64) -> Candidate {
         let (low, high) = self.request.scales;
         let mut bracket = Bracket::default();
         let mut candidate = self.predict(self.scale);
@@ -253,7 +259,7 @@ impl<'a> Search<'a> {
                     scale: self.scale,
                 });
             }
-            self.bias *= (exact - self.header) / (candidate.bytes - self.header);
+            self.learn(candidate.bytes, exact);
             if exact > target && self.scale >= self.request.scales.1 {
                 break;
             }
@@ -261,8 +267,18 @@ impl<'a> Search<'a> {
         self.last_resort(budget, sink)
     }
 
+    /// Takes to heart that what was predicted to have `predicted` bytes has `exact`.
+    pub fn learn(&mut self, predicted: f64, exact: f64) {
+        self.bias *= (exact - self.header) / (predicted - self.header);
+    }
+
+    /// The scale reached.
+    pub fn scale(&self) -> f32 {
+        self.scale
+    }
+
     /// Whether the picture as decoded cannot fill the target.
-    fn is_too_coarse(&self, bytes: f64) -> bool {
+    pub fn is_too_coarse(&self, bytes: f64) -> bool {
         self.scale <= self.request.scales.0 && bytes < self.request.target as f64 * 0.99
     }
 

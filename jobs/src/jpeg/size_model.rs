@@ -54,12 +54,23 @@ impl Sample {
     /// # Errors
     /// [`Error::OverBudget`].
     pub fn gather(views: &[View<'_>], budget: &Budget) -> Result<Self, Error> {
-        let blocks: usize = views.iter().map(View::blocks).sum();
-        let share = (ENOUGH as f64 / blocks as f64).min(1.0);
-        let parts = views.iter().map(|view| Part::gather(view, share, budget));
-        Ok(Self {
-            parts: parts.collect::<Result<_, _>>()?,
-        })
+        let blocks = views.iter().map(View::blocks).sum();
+        let part = |view: &View<'_>| {
+            let mut gatherer = Gatherer::new(view.across(), view.down(), blocks, budget)?;
+            for row in 0..view.down() {
+                gatherer.row(view.source_row(row), budget)?;
+            }
+            Ok(gatherer)
+        };
+        let parts = views.iter().map(part).collect::<Result<_, Error>>()?;
+        Ok(Self::from_rows(parts))
+    }
+
+    /// The sample of all components whose rows were gathered one by one.
+    pub fn from_rows(components: Vec<Gatherer>) -> Self {
+        Self {
+            parts: components.into_iter().map(Gatherer::finish).collect(),
+        }
     }
 
     /// Gives the memory back.
@@ -112,36 +123,82 @@ impl Sample {
     }
 }
 
-impl Part {
-    fn gather(view: &View<'_>, share: f64, budget: &Budget) -> Result<Self, Error> {
-        let across = view.across();
-        // Each row is divided into cells with one stretch in each.
-        let cells = ((across as f64 * share / STRETCH as f64).ceil() as usize).clamp(1, across);
-        let stretch = ((across as f64 * share / cells as f64).ceil() as usize).min(across / cells);
-        let room = stretch * cells * view.down();
-        let mut part = Self {
-            dc: budget.vec(room)?,
-            lengths: budget.vec(room)?,
-            ..Self::default()
-        };
-        let (mut words_in_all, mut place) = (0_usize, 0.5_f64);
-        for row in 0..view.down() {
-            let mut blocks = view.source_row(row);
-            let mut at = 0;
-            for cell in 0..cells {
-                let (first, end) = (cell * across / cells, (cell + 1) * across / cells);
-                let start = first + (place * (end - first - stretch + 1) as f64) as usize;
-                place = (place + GOLDEN).fract();
-                words_in_all += part.stretch(&mut blocks, start - at, stretch, budget)?;
-                at = start + stretch;
-            }
-            words_in_all += blocks.skip_blocks(across - at);
-        }
-        part.block_share = view.blocks() as f64 / part.dc.len().max(1) as f64;
-        part.word_share = (words_in_all.max(1)) as f64 / part.words.len().max(1) as f64;
-        Ok(part)
+/// Gathers the sample of one component from its block rows.
+#[derive(Debug)]
+pub struct Gatherer {
+    part: Part,
+    across: usize,
+    /// Stretches in a row, each in a cell of its own.
+    cells: usize,
+    stretch: usize,
+    /// Where in its cell the next stretch lies, 0 to 1.
+    place: f64,
+    rows: usize,
+    words: usize,
+}
+
+impl Gatherer {
+    /// For a component of `across` by `down` blocks in a picture of `blocks` blocks in all.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`].
+    pub fn new(across: usize, down: usize, blocks: usize, budget: &Budget) -> Result<Self, Error> {
+        let share = (ENOUGH as f64 / blocks as f64).min(1.0);
+        let wanted = across as f64 * share;
+        let cells = ((wanted / STRETCH as f64).ceil() as usize).clamp(1, across);
+        let stretch = ((wanted / cells as f64).ceil() as usize).min(across / cells);
+        let room = stretch * cells * down;
+        Ok(Self {
+            part: Part {
+                dc: budget.vec(room)?,
+                lengths: budget.vec(room)?,
+                ..Part::default()
+            },
+            across,
+            cells,
+            stretch,
+            place: 0.5,
+            rows: 0,
+            words: 0,
+        })
     }
 
+    /// Takes the next block row.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`].
+    pub fn row(&mut self, mut blocks: Row<'_>, budget: &Budget) -> Result<(), Error> {
+        let mut at = 0;
+        for cell in 0..self.cells {
+            let first = cell * self.across / self.cells;
+            let spare = (cell + 1) * self.across / self.cells - first - self.stretch;
+            let start = first + (self.place * (spare + 1) as f64) as usize;
+            self.place = (self.place + GOLDEN).fract();
+            self.words += self
+                .part
+                .stretch(&mut blocks, start - at, self.stretch, budget)?;
+            at = start + self.stretch;
+        }
+        self.words += blocks.skip_blocks(self.across - at);
+        self.rows += 1;
+        Ok(())
+    }
+
+    fn finish(self) -> Part {
+        let Self {
+            mut part,
+            across,
+            rows,
+            words,
+            ..
+        } = self;
+        part.block_share = (across * rows) as f64 / part.dc.len().max(1) as f64;
+        part.word_share = words.max(1) as f64 / part.words.len().max(1) as f64;
+        part
+    }
+}
+
+impl Part {
     /// Passes `gap` blocks and takes `stretch` more; returns the words in all of them.
     fn stretch(
         &mut self,

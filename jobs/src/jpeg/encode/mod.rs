@@ -181,12 +181,7 @@ impl Picture<'_> {
     }
 
     fn sequential_scan(&self, out: &mut impl emit::Emit) -> Result<(), Error> {
-        let second: Vec<bool> = self
-            .roles
-            .iter()
-            .map(|&role| role == Role::Chroma)
-            .collect();
-        let mut scan = Sequential::new(self.frame, &second);
+        let mut scan = Sequential::new(self.frame, self.roles);
         for mcu_row in 0..scan.mcus_down() {
             let mut rows = Vec::new();
             for (c, views) in self.views.iter().enumerate() {
@@ -276,7 +271,11 @@ fn band_scan(
 }
 
 /// Huffman tables in use and the scan header of the sequential form.
-fn sequential_header(frame: &Frame, roles: &[Role], codes: &[Code; sequential::TABLES]) -> Vec<u8> {
+pub fn sequential_header(
+    frame: &Frame,
+    roles: &[Role],
+    codes: &[Code; sequential::TABLES],
+) -> Vec<u8> {
     let mut tables = Vec::new();
     for (destination, pair) in (0_u8..).zip(codes.as_chunks::<2>().0) {
         if !pair[0].symbols.is_empty() {

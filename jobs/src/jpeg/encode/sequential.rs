@@ -3,6 +3,7 @@
 //! Works MCU row by MCU row, so that a caller may hold no more than that. Blocks that only pad the picture to whole MCUs
 //! repeat the DC value before them and have no AC coefficients, whatever the source held there: no decoder shows them.
 
+use super::Role;
 use super::emit::{Counts, Emit, magnitude};
 use super::view::ViewRow;
 use crate::Error;
@@ -13,6 +14,11 @@ use crate::jpeg::plane::Words;
 pub const TABLES: usize = 4;
 const END_OF_BLOCK: u8 = 0x00;
 const SIXTEEN_ZEROS: u8 = 0xF0;
+/// Largest sizes of an 8-bit picture (T.81 F.1.2).
+const LARGEST_DC: usize = 11;
+const LARGEST_AC: usize = 10;
+/// Weight of a symbol counted against one only made sure of.
+const COMMON: u32 = 8;
 
 /// Coder of one scan over all components.
 #[derive(Debug, Clone)]
@@ -26,9 +32,9 @@ pub struct Sequential {
 }
 
 impl Sequential {
-    /// A coder for `frame`; `second[c]` says whether component `c` uses the second pair of tables.
-    pub fn new(frame: &Frame, second: &[bool]) -> Self {
-        let tables = |c: usize| if second[c] { 2 } else { 0 };
+    /// A coder for `frame`; chroma uses the second pair of tables.
+    pub fn new(frame: &Frame, roles: &[Role]) -> Self {
+        let tables = |c: usize| first_table(roles[c]);
         if let [only] = &frame.components[..] {
             // A scan of one component is coded block by block, whatever its sampling factors say (T.81 A.2.2).
             return Self {
@@ -91,6 +97,14 @@ impl Sequential {
     }
 }
 
+/// The first of the two tables that components of `role` use.
+pub fn first_table(role: Role) -> usize {
+    match role {
+        Role::Detail => 0,
+        Role::Chroma => 2,
+    }
+}
+
 /// Codes one block.
 #[inline]
 fn block(difference: i32, words: Words<'_>, table: usize, out: &mut impl Emit) {
@@ -114,3 +128,32 @@ fn block(difference: i32, words: Words<'_>, table: usize, out: &mut impl Emit) {
 
 /// What one pass over the picture counted.
 pub type Statistics = Counts<TABLES>;
+
+/// Joins what was counted component by component, tables 0 and 1 of each being its DC and AC symbols, and makes sure that
+/// every symbol a picture may need has a code: the counts may be those of a sample.
+pub fn join<const N: usize>(components: &[Counts<N>], roles: &[Role]) -> Statistics {
+    let mut joined = Statistics::default();
+    for (counts, &role) in components.iter().zip(roles) {
+        let first = first_table(role);
+        for (table, histogram) in counts.histograms.iter().take(2).enumerate() {
+            for (sum, &count) in joined.histograms[first + table]
+                .0
+                .iter_mut()
+                .zip(&histogram.0)
+            {
+                *sum += count * COMMON;
+            }
+        }
+        for size in 0..=LARGEST_DC {
+            let count = &mut joined.histograms[first].0[size];
+            *count = (*count).max(1);
+        }
+        let coefficients =
+            (0..16).flat_map(|run| (1..=LARGEST_AC).map(move |size| run << 4 | size));
+        for symbol in coefficients.chain([END_OF_BLOCK.into(), SIXTEEN_ZEROS.into()]) {
+            let count = &mut joined.histograms[first + 1].0[symbol];
+            *count = (*count).max(1);
+        }
+    }
+    joined
+}

@@ -49,6 +49,14 @@ impl<'a> View<'a> {
         }
     }
 
+    /// All rows that `plane` has, of `component`.
+    pub fn rows(plane: &'a Plane, component: &Component) -> Self {
+        Self {
+            down: plane.down(),
+            ..Self::whole(plane, component)
+        }
+    }
+
     /// Without the last coefficients that `cut` takes; `ranks` holds one for each picture block.
     pub fn cut(self, ranks: &'a [u8], cut: Cut) -> Self {
         debug_assert_eq!(ranks.len(), self.across * self.down);

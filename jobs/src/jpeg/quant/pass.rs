@@ -121,6 +121,14 @@ impl Pass {
         })
     }
 
+    /// Forgets the rows done and keeps the memory.
+    pub fn clear(&mut self) {
+        for band in &mut self.bands {
+            band.plane.clear();
+            band.ranks.clear();
+        }
+    }
+
     /// Requantises one row of blocks.
     ///
     /// # Errors
