@@ -4,8 +4,9 @@
 use super::tally::Tally;
 use super::text::{grouped, name};
 use crate::units::show_size;
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ impl Bars {
     pub(super) fn new() -> Self {
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(HERTZ));
         let total = all.add(ProgressBar::new(0).with_style(total_style(false)));
+        total.set_message("nothing done yet");
         total.enable_steady_tick(Duration::from_secs(1));
         Self {
             all,
@@ -80,7 +82,7 @@ impl Bars {
     fn seat(&mut self, seat: u16) -> &ProgressBar {
         self.seats.entry(seat).or_insert_with(|| {
             let bar = ProgressBar::new_spinner().with_style(seat_style());
-            bar.set_prefix(format!("{seat:>3}"));
+            bar.set_prefix(format!("{:>3}", seat + 1));
             let bar = self.all.insert_before(&self.total, bar);
             bar.enable_steady_tick(Duration::from_secs(1));
             bar
@@ -94,15 +96,22 @@ fn seat_style() -> ProgressStyle {
 
 fn total_style(walk_done: bool) -> ProgressStyle {
     if walk_done {
-        style("[{bar:24}] {human_pos} of {human_len}, {msg}, {per_sec}, {eta} left")
+        style("[{bar:24}] {human_pos} of {human_len}, {msg}, {rate}, {eta} left")
             .progress_chars("=> ")
     } else {
-        style("{human_pos} of {human_len}+ (still looking), {msg}, {per_sec}")
+        style("{human_pos} of {human_len}+ (still looking), {msg}, {rate}")
     }
 }
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key("rate", show_rate)
+}
+
+fn show_rate(state: &ProgressState, text: &mut dyn Write) {
+    // A display that cannot be written to has nobody to tell.
+    let _ = write!(text, "{:.1} images/s", state.per_sec());
 }
 
 #[cfg(test)]
@@ -113,8 +122,8 @@ mod tests {
     fn the_templates_are_valid() {
         for template in [
             "{prefix} {elapsed:>4} {wide_msg}",
-            "[{bar:24}] {human_pos} of {human_len}, {msg}, {per_sec}, {eta} left",
-            "{human_pos} of {human_len}+ (still looking), {msg}, {per_sec}",
+            "[{bar:24}] {human_pos} of {human_len}, {msg}, {rate}, {eta} left",
+            "{human_pos} of {human_len}+ (still looking), {msg}, {rate}",
         ] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }

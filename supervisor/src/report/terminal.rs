@@ -87,7 +87,9 @@ impl Terminal {
     /// Says what the run is about to do.
     pub fn header(&mut self, header: &Header) {
         if !self.quiet {
-            self.text.write(&human::header(header));
+            let head = human::header(header);
+            let text = &mut self.text;
+            self.display.aside(|| text.write(&head));
         }
     }
 
@@ -181,13 +183,13 @@ impl Terminal {
 
     fn say_what_was_lost(&mut self) -> bool {
         let streams = [Some(&self.text), self.json.as_ref(), self.csv.as_ref()];
-        let lost: Vec<String> = streams
+        let lost: Vec<&Stream> = streams
             .into_iter()
             .flatten()
-            .filter_map(Stream::loss)
+            .filter(|stream| stream.lost.is_some())
             .collect();
-        for loss in &lost {
-            self.errors.write(loss);
+        for loss in lost.iter().filter_map(|stream| stream.loss()) {
+            self.errors.write(&loss);
         }
         lost.is_empty()
     }
@@ -273,8 +275,12 @@ impl Stream {
         self.lost = written.err();
     }
 
+    /// What to say about a loss. A reader that went away (`| head`) knows it.
     fn loss(&self) -> Option<String> {
         let error = self.lost.as_ref()?;
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return None;
+        }
         Some(format!(
             "pressroom: {} is incomplete ({error}); `pressroom report` has everything\n",
             self.name
