@@ -21,6 +21,14 @@ pub(crate) struct Case {
     script: Option<String>,
 }
 
+/// The executable under test: the one just built, or that which `E2E_EXECUTABLE` names.
+pub(crate) fn executable() -> PathBuf {
+    let named = std::env::var_os("E2E_EXECUTABLE");
+    named
+        .unwrap_or_else(|| env!("CARGO_BIN_EXE_pressroom").into())
+        .into()
+}
+
 /// What a run said.
 pub(crate) struct Ran {
     pub(crate) status: ExitStatus,
@@ -100,7 +108,7 @@ impl Case {
 
     /// The executable in the case's folder, without arguments.
     pub(crate) fn bare(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pressroom"));
+        let mut command = Command::new(executable());
         command
             .current_dir(self.folder())
             .stdin(Stdio::null())

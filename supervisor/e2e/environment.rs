@@ -89,7 +89,7 @@ fn replaced() {
         case.input(format!("{number}.jpg"), &pictures::jpeg(number));
     }
     let copy = case.path("pressroom-copy");
-    fs::copy(env!("CARGO_BIN_EXE_pressroom"), &copy).expect("a copy");
+    fs::copy(crate::cases::executable(), &copy).expect("a copy");
     let mut command = Command::new(&copy);
     command
         .args([
@@ -122,7 +122,7 @@ fn replaced() {
 }
 
 fn lonely_worker() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_pressroom"))
+    let mut child = Command::new(crate::cases::executable())
         .arg("__worker")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

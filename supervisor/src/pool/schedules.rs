@@ -84,6 +84,7 @@ struct Job {
     begun: u8,
     answered: Option<(WorkerId, Finding)>,
     needs_fresh: bool,
+    needs_alone: bool,
     changed: bool,
     too_big: bool,
     reported: bool,
@@ -396,6 +397,7 @@ impl World {
                 job.sent_to = None;
                 if begun == Some(id) {
                     job.needs_fresh = cause.blame() == Blame::TryFresh;
+                    job.needs_alone |= cause.blame() == Blame::TryAlone;
                     job.too_big |= cause == Cause::MemoryCap;
                 }
             }
@@ -537,6 +539,15 @@ impl World {
         self.check(job.begun < tries, "too many tries");
         let fresh = !job.needs_fresh || process.given == 0 || process.cap == Cap::Big;
         self.check(fresh || job.too_big, "tried again in a used process");
+        let company = self
+            .processes
+            .iter()
+            .filter(|(other, _)| **other != worker)
+            .flat_map(|(_, process)| &process.holds);
+        let disturbed = company
+            .clone()
+            .any(|other| job.needs_alone || self.jobs[other].needs_alone);
+        self.check(!disturbed, "a job that must be alone is not");
         if process.cap == Cap::Big {
             let others = self
                 .processes
