@@ -2,12 +2,15 @@
 
 use crate::cli::config::{Config, Destination, HOME, Inputs};
 use pressroom_shared::Failed;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
+
+/// Bytes of paths a worker is told to read, at most: they reach it in one message, which holds twice that.
+const READABLE: usize = 32 << 10;
 
 /// Why a run cannot start with these inputs.
 #[derive(Debug, thiserror::Error)]
@@ -196,7 +199,8 @@ impl Roots {
         })
     }
 
-    /// What workers must be able to read. Where links are followed that can be anything.
+    /// What workers must be able to read: what was named or, where that is too much to tell (a shell's `*.jpg` in a big
+    /// folder), the folders that hold it. Where links are followed it can be anything.
     pub fn readable(&self) -> Vec<PathBuf> {
         if self.follows_links {
             return vec![PathBuf::from("/")];
@@ -205,7 +209,16 @@ impl Roots {
             .named
             .iter()
             .filter(|root| !matches!(root, Root::Fault { .. }));
-        good.map(|root| root.path().to_owned()).collect()
+        let mut paths: BTreeSet<PathBuf> = good.map(|root| root.path().to_owned()).collect();
+        while paths
+            .iter()
+            .map(|path| path.as_os_str().len())
+            .sum::<usize>()
+            > READABLE
+        {
+            paths = without_deepest(paths);
+        }
+        paths.into_iter().collect()
     }
 
     /// How many files there are, where that is known without looking.
@@ -284,6 +297,17 @@ fn name_roots(named: &mut [Root], in_place: bool) {
             Root::Folder { .. } | Root::File { .. } | Root::Fault { .. } => {}
         }
     }
+}
+
+/// The same paths, but of those that lie deepest the folders that hold them.
+fn without_deepest(paths: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+    let depth = |path: &Path| path.components().count();
+    let deepest = paths.iter().map(|path| depth(path)).max();
+    let above = |path: PathBuf| match path.parent() {
+        Some(folder) if Some(depth(&path)) == deepest => folder.to_owned(),
+        Some(_) | None => path,
+    };
+    paths.into_iter().map(above).collect()
 }
 
 /// An absolute path without its leading slash.
