@@ -12,6 +12,7 @@ use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::ops::ControlFlow;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -36,10 +37,40 @@ pub(super) struct List {
 enum Opened {
     /// A file; opened anew for each pass.
     File(PathBuf),
-    /// Standard input, which can be read once.
-    Stdin,
-    /// Standard input, read beforehand because more than one pass is needed.
+    /// Standard input or a named pipe, which can be read once.
+    Pipe(File),
+    /// The same, read beforehand because more than one pass is needed.
     Kept(Vec<u8>),
+}
+
+impl Opened {
+    /// `repeatable`: more than one pass will be made.
+    fn new(from: &ListFrom, repeatable: bool) -> io::Result<Self> {
+        let mut pipe = match from {
+            ListFrom::File(path) => {
+                let file = File::open(path)?;
+                if file.metadata()?.is_file() {
+                    return Ok(Self::File(path.clone()));
+                }
+                file
+            }
+            ListFrom::Stdin => File::from(io::stdin().as_fd().try_clone_to_owned()?),
+        };
+        if !repeatable {
+            return Ok(Self::Pipe(pipe));
+        }
+        let mut names = Vec::new();
+        pipe.read_to_end(&mut names)?;
+        Ok(Self::Kept(names))
+    }
+}
+
+/// Whether the list can be read more than once; a pipe, which the shell's `<(...)` is too, cannot.
+pub(super) fn is_repeatable(from: &ListFrom) -> bool {
+    match from {
+        ListFrom::File(path) => fs::metadata(path).is_ok_and(|found| found.is_file()),
+        ListFrom::Stdin => false,
+    }
 }
 
 impl List {
@@ -51,23 +82,13 @@ impl List {
         separator: u8,
         repeatable: bool,
     ) -> io::Result<Self> {
-        let here = std::env::current_dir()?;
-        let from = match from {
-            ListFrom::File(path) => File::open(path).map(|_| Opened::File(path.clone()))?,
-            ListFrom::Stdin if repeatable => {
-                let mut names = Vec::new();
-                io::stdin().lock().read_to_end(&mut names)?;
-                Opened::Kept(names)
-            }
-            ListFrom::Stdin => Opened::Stdin,
-        };
         let base = roots.base.clone().unwrap_or_default();
         Ok(Self {
             config,
             roots,
-            here,
+            here: std::env::current_dir()?,
             base,
-            from,
+            from: Opened::new(from, repeatable)?,
             separator,
             hashers: Default::default(),
         })
@@ -76,7 +97,7 @@ impl List {
     fn reader(&self) -> io::Result<Box<dyn BufRead + '_>> {
         Ok(match &self.from {
             Opened::File(path) => Box::new(BufReader::new(File::open(path)?)),
-            Opened::Stdin => Box::new(BufReader::new(io::stdin())),
+            Opened::Pipe(pipe) => Box::new(BufReader::new(pipe)),
             Opened::Kept(names) => Box::new(Cursor::new(names.as_slice())),
         })
     }
@@ -117,11 +138,11 @@ impl List {
 
     /// The name below the base, as it was typed if possible.
     fn mirrored(&self, typed: &Path, real: &Path) -> Option<PathBuf> {
-        let below = tidy(typed);
-        let below = below
-            .strip_prefix(&self.base)
-            .or_else(|_| real.strip_prefix(&self.base))
-            .ok()?;
+        let plain = without_parents(typed);
+        let below = plain
+            .as_deref()
+            .and_then(|plain| plain.strip_prefix(&self.base).ok())
+            .or_else(|| real.strip_prefix(&self.base).ok())?;
         below.file_name().is_some().then(|| below.to_owned())
     }
 
@@ -164,7 +185,7 @@ impl Source for List {
             };
             match self.name(&name) {
                 None => ignored += 1,
-                Some(Finding::File { source, .. }) if !seen.insert(self.fingerprint(&source)) => {}
+                Some(finding) if !seen.insert(self.fingerprint(finding.path())) => {}
                 Some(finding) => visit(finding)?,
             }
         }
@@ -210,17 +231,11 @@ fn next_name(reader: &mut dyn BufRead, separator: u8) -> io::Result<Option<OsStr
     }
 }
 
-/// Takes `.` and `..` out of an absolute path by its text alone.
-fn tidy(path: &Path) -> PathBuf {
-    let mut tidied = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                tidied.pop();
-            }
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => tidied.push(part),
-        }
+/// The path with every `..` resolved on disk: behind a link to a folder it does not lead back to where the link stands.
+fn without_parents(path: &Path) -> Option<PathBuf> {
+    if !path.components().any(|part| part == Component::ParentDir) {
+        return Some(path.components().collect());
     }
-    tidied
+    let folder = fs::canonicalize(path.parent()?).ok()?;
+    Some(folder.join(path.file_name()?))
 }

@@ -11,7 +11,7 @@ mod walk;
 pub use outlook::{Expected, Outlook};
 pub use roots::{Roots, RootsError};
 
-use crate::cli::config::{Config, Inputs, ListFrom};
+use crate::cli::config::{Config, Inputs};
 use crate::plan::{Census, Collisions, Planner};
 use crate::task::Task;
 use pressroom_shared::{Failed, FailureKind, Identity, JobId};
@@ -65,6 +65,15 @@ pub(crate) enum Finding {
     },
 }
 
+impl Finding {
+    /// Where it stands.
+    fn path(&self) -> &Path {
+        match self {
+            Self::File { source: path, .. } | Self::Fault { path, .. } => path,
+        }
+    }
+}
+
 /// Told of each finding; answers whether to go on.
 pub(crate) type Visit<'a> = &'a mut dyn FnMut(Finding) -> ControlFlow<()>;
 
@@ -106,15 +115,13 @@ pub fn start(
         })
 }
 
-/// Counts ahead how much there is to do, for a display; `None` for standard input, which can be read once only.
+/// Counts ahead how much there is to do, for a display; `None` for a list that can be read once only.
 ///
 /// # Errors
 /// If the list of names cannot be read or the thread cannot be started.
 pub fn outlook(config: &Arc<Config>, roots: Roots) -> io::Result<Option<Arc<Outlook>>> {
-    if let Inputs::List {
-        from: ListFrom::Stdin,
-        ..
-    } = config.inputs
+    if let Inputs::List { from, .. } = &config.inputs
+        && !list::is_repeatable(from)
     {
         return Ok(None);
     }

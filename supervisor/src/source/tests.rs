@@ -511,11 +511,105 @@ fn collisions_in_a_list_come_first() {
     );
 }
 
+/// What `config` tells if its list comes through a pipe.
+fn told_by_pipe(place: &Place, mut config: Config) -> Vec<String> {
+    let pipe = place.path("pipe");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &pipe,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    )
+    .unwrap();
+    let names = fs::read(place.path("list")).unwrap();
+    if let Inputs::List { from, .. } = &mut config.inputs {
+        *from = ListFrom::File(pipe.clone());
+    }
+    let writer = std::thread::spawn(move || fs::write(pipe, names).unwrap());
+    let (lines, _) = told(place, &config);
+    writer.join().unwrap();
+    lines
+}
+
+#[test]
+fn a_list_from_a_pipe_is_read_once() {
+    let place = Place::new();
+    place.file("in/x/a.jpg");
+    let config = listed(&place, &["x/a.jpg"], b'\n');
+    assert_eq!(told_by_pipe(&place, config), ["in/x/a.jpg -> out/x/a.jpg"]);
+}
+
+#[test]
+fn a_list_from_a_pipe_lasts_for_every_pass() {
+    let place = Place::new();
+    place.file("in/x/a.jpg");
+    place.file("in/y/a.jpg");
+    let mut config = listed(&place, &["x/a.jpg", "y/a.jpg"], b'\n');
+    config.naming.flatten = true;
+    assert_eq!(
+        told_by_pipe(&place, config),
+        ["in/y/a.jpg: Collision", "in/x/a.jpg -> out/a.jpg"]
+    );
+}
+
+#[test]
+fn what_is_listed_twice_is_told_once_even_if_it_cannot_be_done() {
+    let place = Place::new();
+    let names = ["gone.jpg", "gone.jpg"];
+    let (lines, _) = told(&place, &listed(&place, &names, b'\n'));
+    assert_eq!(lines, ["in/gone.jpg: Vanished"]);
+}
+
+#[test]
+fn behind_a_link_the_folder_above_is_the_real_one() {
+    let place = Place::new();
+    place.file("in/x.jpg");
+    place.file("in/d/x.jpg");
+    place.file("in/d/e/y.jpg");
+    symlink(place.path("in/d/e"), place.path("in/link")).unwrap();
+    let names = ["link/../x.jpg", "x.jpg", "link/y.jpg"];
+    let (lines, _) = told(&place, &listed(&place, &names, b'\n'));
+    assert_eq!(
+        lines,
+        [
+            "in/d/x.jpg -> out/d/x.jpg",
+            "in/x.jpg -> out/x.jpg",
+            "in/d/e/y.jpg -> out/link/y.jpg"
+        ]
+    );
+}
+
 #[test]
 fn a_list_that_is_none_ends_with_a_row() {
     let place = Place::new();
     let (lines, _) = told(&place, &listed(&place, &[&"x".repeat(10_000)], b'\n'));
     assert_eq!(lines, ["--files-from: Io"]);
+}
+
+#[test]
+fn a_thousand_named_files_are_told_to_a_worker_in_one_message() {
+    let place = Place::new();
+    let names: Vec<String> = (0..1000)
+        .map(|number| format!("in/{}/{number}-{}.jpg", number % 3, "x".repeat(80)))
+        .collect();
+    for name in &names {
+        place.file(name);
+    }
+    place.file("in/alone.jpg");
+    let mut inputs: Vec<&str> = names.iter().map(String::as_str).collect();
+    inputs.push("in/alone.jpg");
+    let roots = Roots::resolve(&place.config(&inputs)).unwrap();
+    let expected = ["in/0", "in/1", "in/2", "in/alone.jpg"].map(|name| place.path(name));
+    assert_eq!(roots.readable(), expected);
+    let few = Roots::resolve(&place.config(&inputs[..2])).unwrap();
+    assert_eq!(
+        few.readable(),
+        inputs[..2]
+            .iter()
+            .map(|name| place.path(name))
+            .collect::<Vec<_>>()
+    );
 }
 
 #[test]
