@@ -239,6 +239,31 @@ fn names_of_any_bytes_are_taken() {
     assert_eq!(config.destination, Destination::Tree { root: odd.into() });
 }
 
+#[test]
+fn a_number_of_workers_must_go_with_the_memory_for_all_of_them() {
+    let flags = |total| {
+        let cap = ["--memory-per-worker", "256MiB", "--memory-total", total];
+        [&["a", "-o", "b", "-j", "4"][..], &cap].concat()
+    };
+    assert_eq!(config(&flags("1GiB")).running.workers, Workers::Exactly(4));
+    let told = error(&flags("1023MiB"));
+    assert!(told.contains("4 workers may have (256 MiB each)"), "{told}");
+}
+
+#[test]
+fn a_switch_in_a_variable_that_is_no_text_is_not_taken_for_off() {
+    use std::os::unix::ffi::OsStringExt;
+    let args = ["a", "-o", "b"].map(OsString::from);
+    let nonsense = OsString::from_vec(vec![0xff]);
+    let environment = [("PRESSROOM_DRY_RUN".into(), nonsense)].into();
+    let told = interpret(
+        &args,
+        &environment,
+        &|_| Err(io::ErrorKind::NotFound.into()),
+    );
+    assert!(told.unwrap_err().to_string().contains("PRESSROOM_DRY_RUN"));
+}
+
 /// Every request that makes no sense is answered with what to do about it.
 #[test]
 fn refusals() {

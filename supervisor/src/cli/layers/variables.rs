@@ -37,7 +37,8 @@ fn setting_variable(name: &OsStr) -> Option<String> {
 }
 
 fn variable_value(arg: &Arg, value: &OsStr, origin: &Origin) -> Result<Value, UsageError> {
-    let text = value.to_str().unwrap_or_default();
+    // What is not UTF-8 is no word of these two kinds; a path or name goes on as its bytes.
+    let text = value.to_str().unwrap_or("\u{fffd}");
     match arg.get_action() {
         ArgAction::SetTrue => match text {
             "1" | "true" | "yes" | "on" => Ok(Value::Switch(true)),

@@ -40,8 +40,10 @@ pub(super) fn running(args: RunningArgs) -> Resolved<Running> {
             "--background already means nice 19: drop one of the two",
         ));
     }
+    let workers = workers(args.workers, args.reserve_cores)?;
+    fits_together(workers, memory, args.memory_total)?;
     Ok(Running {
-        workers: workers(args.workers, args.reserve_cores)?,
+        workers,
         memory_per_worker: memory,
         require_hard_limit: args.memory_per_worker.is_some_and(|cap| cap.require),
         memory_total: args.memory_total,
@@ -77,6 +79,23 @@ fn workers(workers: Option<WorkersArg>, reserve: Option<u16>) -> Resolved<Worker
             reserve: reserve.unwrap_or(0),
         }),
     }
+}
+
+/// A number of workers that was asked for is not lowered, so it must go with the memory asked for all of them.
+fn fits_together(workers: Workers, each: u64, total: Option<Amount>) -> Resolved<()> {
+    let (Workers::Exactly(count), Some(Amount::Bytes(total))) = (workers, total) else {
+        return Ok(());
+    };
+    if u64::from(count).saturating_mul(each) <= total {
+        return Ok(());
+    }
+    let [total, each] = [total, each].map(show_memory);
+    Err(Conflict::new(
+        &["workers", "memory-total", "memory-per-worker"],
+        format!(
+            "--memory-total {total} is less than {count} workers may have ({each} each): ask for fewer --workers or a smaller --memory-per-worker"
+        ),
+    ))
 }
 
 fn memory(args: &RunningArgs) -> Resolved<u64> {
