@@ -2,8 +2,9 @@
 //!
 //! The file names the holder, so that the second run can say who is at work. The file stays; only the lock counts.
 
-use crate::cli::config::LockMode;
+use crate::cli::config::{HOME, LockMode};
 use crate::exit::Exit;
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -38,6 +39,15 @@ pub enum LockError {
         /// Who holds it, if the file tells.
         holder: Option<Holder>,
     },
+    /// A link stands where pressroom's own folder should be. What is written and swept there would land elsewhere.
+    #[error(
+        "{} is a link, and pressroom keeps its own files in a folder of that name: remove it, or choose another output folder",
+        path.display()
+    )]
+    Link {
+        /// The link.
+        path: PathBuf,
+    },
     /// The lock file cannot be made or written.
     #[error("cannot {operation} {}: {error}", path.display())]
     Io {
@@ -56,7 +66,7 @@ impl LockError {
         match (self, mode) {
             (Self::Busy { .. }, LockMode::Skip) => Exit::Success,
             (Self::Busy { .. }, LockMode::Fail | LockMode::Wait) => Exit::Locked,
-            (Self::Io { .. }, _) => Exit::CannotRun,
+            (Self::Link { .. } | Self::Io { .. }, _) => Exit::CannotRun,
         }
     }
 }
@@ -127,11 +137,17 @@ impl Lock {
     /// Takes the lock of `home` (pressroom's own folder, made if need be), and that of the ledger if it stands elsewhere.
     ///
     /// # Errors
-    /// [`LockError::Busy`] if another run holds one of them and `mode` is not to wait; I/O errors with their path.
+    /// [`LockError::Busy`] if another run holds one of them and `mode` is not to wait; [`LockError::Link`] if `home` is
+    /// a link; I/O errors with their path.
     pub fn take(home: &Path, state: Option<&Path>, mode: LockMode) -> Result<Self, LockError> {
         make_folder(home)?;
-        let mut paths = vec![home.join(NAME)];
-        paths.extend(state.map(beside));
+        refuse_link(home)?;
+        let mut paths = vec![real(home).join(NAME)];
+        if let Some(beside) = state.map(beside).transpose()?
+            && !paths.contains(&beside)
+        {
+            paths.push(beside);
+        }
         let mut lock = Self {
             _files: Vec::new(),
             warning: None,
@@ -153,11 +169,40 @@ impl Lock {
     }
 }
 
-/// The lock file of a ledger that does not stand in the output folder.
-fn beside(state: &Path) -> PathBuf {
-    let mut name = state.as_os_str().to_owned();
+/// The lock file of a ledger named by the user, whichever way it was spelled. Where the ledger is the one an output folder
+/// keeps for itself, it is the lock that runs into that folder take.
+fn beside(state: &Path) -> Result<PathBuf, LockError> {
+    let folder = match state.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    };
+    make_folder(folder)?;
+    let folder = real(folder);
+    if folder.file_name() == Some(OsStr::new(HOME)) {
+        return Ok(folder.join(NAME));
+    }
+    let mut name = state.file_name().unwrap_or_default().to_owned();
     name.push(".lock");
-    PathBuf::from(name)
+    Ok(folder.join(name))
+}
+
+/// The path without links; one that cannot be resolved stays as it is.
+fn real(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn refuse_link(home: &Path) -> Result<(), LockError> {
+    let found = std::fs::symlink_metadata(home).map_err(|error| LockError::Io {
+        operation: "look at the folder",
+        path: home.to_owned(),
+        error,
+    })?;
+    if found.is_symlink() {
+        return Err(LockError::Link {
+            path: home.to_owned(),
+        });
+    }
+    Ok(())
 }
 
 fn make_folder(home: &Path) -> Result<(), LockError> {
@@ -222,7 +267,7 @@ fn has_no_locks(error: &io::Error) -> bool {
 /// The folder a user knows the lock by: the one that holds pressroom's own.
 fn locked_folder(path: &Path) -> PathBuf {
     let home = path.parent().unwrap_or(path);
-    let own = home.file_name() == Some(std::ffi::OsStr::new(crate::cli::config::HOME));
+    let own = home.file_name() == Some(OsStr::new(HOME));
     if own {
         home.parent().unwrap_or(home).to_owned()
     } else {
@@ -294,6 +339,47 @@ mod tests {
             LockMode::Skip,
         );
         assert!(matches!(second, Err(LockError::Busy { .. })));
+    }
+
+    #[test]
+    fn a_ledger_spelled_in_two_ways_is_one_ledger() {
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("link")).unwrap();
+        let take = |home: &str, state: &str| {
+            let state = folder.path().join(state);
+            Lock::take(&folder.path().join(home), Some(&state), LockMode::Fail)
+        };
+        let _first = take("a/.pressroom", "new/ledger.db").unwrap();
+        let second = take("b/.pressroom", "link/new/ledger.db");
+        assert!(matches!(second, Err(LockError::Busy { .. })), "{second:?}");
+    }
+
+    #[test]
+    fn the_ledger_of_an_output_folder_is_locked_with_that_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().join("a/.pressroom");
+        let ledger = home.join("ledger.db");
+        let first = Lock::take(&home, Some(&ledger), LockMode::Fail).unwrap();
+        let other = folder.path().join("b/.pressroom");
+        let second = Lock::take(&other, Some(&ledger), LockMode::Fail);
+        assert!(matches!(second, Err(LockError::Busy { .. })), "{second:?}");
+        drop(first);
+        let _first = Lock::take(&home, None, LockMode::Fail).unwrap();
+        let second = Lock::take(&other, Some(&ledger), LockMode::Fail);
+        assert!(matches!(second, Err(LockError::Busy { .. })), "{second:?}");
+    }
+
+    #[test]
+    fn a_link_in_place_of_the_own_folder_is_refused_and_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let elsewhere = folder.path().join("elsewhere");
+        std::fs::create_dir(&elsewhere).unwrap();
+        let home = folder.path().join(".pressroom");
+        std::os::unix::fs::symlink(&elsewhere, &home).unwrap();
+        let error = Lock::take(&home, None, LockMode::Wait).unwrap_err();
+        assert!(matches!(error, LockError::Link { .. }), "{error}");
+        assert_eq!(error.exit(LockMode::Skip), Exit::CannotRun);
+        assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
     }
 
     #[test]
