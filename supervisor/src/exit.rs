@@ -43,8 +43,15 @@ impl Exit {
     pub fn merge(self, other: Self) -> Self {
         match (self, other) {
             (Self::Signal(_), _) => self,
-            (_, Self::Signal(_)) => other,
-            _ => self.max(other),
+            (
+                Self::Success
+                | Self::SomeFailed
+                | Self::StoppedEarly
+                | Self::Locked
+                | Self::Usage
+                | Self::CannotRun,
+                _,
+            ) => self.max(other),
         }
     }
 }
