@@ -79,11 +79,14 @@ impl Bars {
         self.total.finish_and_clear();
     }
 
+    /// The line of a seat; lines stand in order of seats.
     fn seat(&mut self, seat: u16) -> &ProgressBar {
+        let below = self.seats.range(seat + 1..).next();
+        let below = below.map_or_else(|| self.total.clone(), |(_, bar)| bar.clone());
         self.seats.entry(seat).or_insert_with(|| {
             let bar = ProgressBar::new_spinner().with_style(seat_style());
             bar.set_prefix(format!("{:>3}", seat + 1));
-            let bar = self.all.insert_before(&self.total, bar);
+            let bar = self.all.insert_before(&below, bar);
             bar.enable_steady_tick(Duration::from_secs(1));
             bar
         })
