@@ -145,11 +145,8 @@ impl Draft {
         } else {
             self.advance
         };
-        let low = self.bits
-            | self.count << 6
-            | if self.ends { ENDS } else { 0 }
-            | advance * ONE
-            | self.advance << 16;
+        let ends = if self.ends { ENDS } else { 0 };
+        let low = self.bits | (self.count << 6) | ends | (advance * ONE) | (self.advance << 16);
         let words = u64::from(self.words[0]) | u64::from(self.words[1]) << 16;
         Entry(u64::from(low) | words << 32)
     }

@@ -1,8 +1,9 @@
 //! The front of a file: everything before the first scan's data, cheap to get and enough to plan with.
 
-use super::markers::{Markers, Scan, Stop};
+use super::markers::{Markers, Stop};
 use super::parts::{SecondPart, declared};
 use super::reader::corrupt;
+use super::scan_header::Scan;
 use crate::jpeg::frame::{Coding, Frame, QuantTable, Segment};
 use crate::{Budget, Error, Note, Source};
 

@@ -2,8 +2,9 @@
 //! together. Needed wherever one scan does not hold everything.
 
 use super::feed::add_note;
-use super::markers::{Markers, Scan, Stop};
+use super::markers::{Markers, Stop};
 use super::reader::corrupt;
+use super::scan_header::Scan;
 use crate::jpeg::frame::{Coding, Frame, MAX_COMPONENTS};
 use crate::{Error, Note};
 

@@ -3,47 +3,11 @@
 //! [`Markers::next`] goes on to the next scan or the end; whoever calls it decodes or skips the scan's data in between.
 
 use super::feed::add_note;
-use super::huffman::{Code, standard};
+use super::huffman::Code;
 use super::reader::{Reader, corrupt};
+use super::scan_header::Scan;
 use crate::jpeg::frame::{Coding, Frame, MAX_COMPONENTS, QuantTable, Segment};
 use crate::{Budget, Error, Note, Source};
-
-/// Most blocks in an MCU (T.81 B.2.3).
-const MCU_BLOCKS: usize = 10;
-/// Zigzag index of the last coefficient.
-const LAST: u8 = 63;
-
-/// A scan's parameters and the tables in force for it.
-#[derive(Clone)]
-pub(crate) struct Scan {
-    /// Its components in the order of its header.
-    pub(crate) parts: Vec<ScanPart>,
-    /// First zigzag index.
-    pub(crate) start: u8,
-    /// Last zigzag index.
-    pub(crate) end: u8,
-    /// Bit position of the scan before, 0 in a first scan.
-    pub(crate) high: u8,
-    /// Bit position of this scan.
-    pub(crate) low: u8,
-    /// MCUs between restart markers, 0 for none.
-    pub(crate) restart_interval: u32,
-    /// Offset of the first entropy-coded byte.
-    pub(crate) data: u64,
-    /// Offset behind the last one where it is known.
-    pub(crate) data_end: Option<u64>,
-}
-
-/// One component of a scan.
-#[derive(Clone)]
-pub(crate) struct ScanPart {
-    /// Index of the component in the frame.
-    pub(crate) component: usize,
-    /// Code of DC differences.
-    pub(crate) dc: Option<Code>,
-    /// Code of AC coefficients.
-    pub(crate) ac: Option<Code>,
-}
 
 /// Where [`Markers::next`] stopped.
 pub(super) enum Stop {
@@ -67,11 +31,16 @@ pub(super) struct Markers<'a> {
     pub(super) notes: Vec<Note>,
     /// The table of each component, fixed by its first scan.
     pub(super) tables: [Option<QuantTable>; MAX_COMPONENTS],
-    quant: [Option<QuantTable>; 4],
-    dc: [Option<Code>; 4],
-    ac: [Option<Code>; 4],
-    restart_interval: u16,
-    scans: u32,
+    /// Quantisation tables in force.
+    pub(super) quant: [Option<QuantTable>; 4],
+    /// DC codes in force.
+    pub(super) dc: [Option<Code>; 4],
+    /// AC codes in force.
+    pub(super) ac: [Option<Code>; 4],
+    /// MCUs between restart markers.
+    pub(super) restart_interval: u16,
+    /// Scans so far.
+    pub(super) scans: u32,
 }
 
 impl<'a> Markers<'a> {
@@ -109,7 +78,7 @@ impl<'a> Markers<'a> {
             };
             match marker {
                 0xd9 => return Ok(Stop::End),
-                0xda => return self.scan().map(Stop::Scan),
+                0xda => return self.scan_header().map(Stop::Scan),
                 0xc0..=0xc2 => self.frame_header(marker)?,
                 0xc4 => self.huffman_tables()?,
                 0xdb => self.quant_tables()?,
@@ -177,11 +146,13 @@ impl<'a> Markers<'a> {
         Ok(marker)
     }
 
-    fn note(&mut self, what: String) {
+    /// Notes something odd.
+    pub(super) fn note(&mut self, what: String) {
         add_note(&mut self.notes, what);
     }
 
-    fn wrong(&self, what: &str) -> Error {
+    /// Damage that was met just now.
+    pub(super) fn wrong(&self, what: &str) -> Error {
         corrupt(format!("{what} before byte {}", self.reader.offset()))
     }
 
@@ -201,7 +172,7 @@ impl<'a> Markers<'a> {
     }
 
     /// Length of a segment's payload.
-    fn length(&mut self, of: &str) -> Result<usize, Error> {
+    pub(super) fn length(&mut self, of: &str) -> Result<usize, Error> {
         let length = usize::from(self.reader.u16(of)?);
         length
             .checked_sub(2)
@@ -314,169 +285,5 @@ impl<'a> Markers<'a> {
             return Err(self.wrong("impossible sampling factors or table number"));
         }
         Ok((id, h, v, table))
-    }
-
-    /// T.81 B.2.4.1.
-    fn quant_tables(&mut self) -> Result<(), Error> {
-        const OF: &str = "a DQT segment";
-        let mut left = self.length(OF)?;
-        while left > 0 {
-            let head = self.reader.u8(OF)?;
-            let (wide, slot) = (head >> 4, usize::from(head & 15));
-            let size = 1 + 64 * (1 + usize::from(wide));
-            if wide > 1 || slot > 3 || size > left {
-                return Err(self.wrong("an impossible DQT segment"));
-            }
-            let mut table = [0; 64];
-            for step in &mut table {
-                *step = match wide {
-                    0 => u16::from(self.reader.u8(OF)?),
-                    _ => self.reader.u16(OF)?,
-                };
-            }
-            if table.contains(&0) {
-                return Err(self.wrong("a quantisation step of 0"));
-            }
-            self.quant[slot] = Some(QuantTable(table));
-            left -= size;
-        }
-        Ok(())
-    }
-
-    /// T.81 B.2.4.2.
-    fn huffman_tables(&mut self) -> Result<(), Error> {
-        const OF: &str = "a DHT segment";
-        let mut left = self.length(OF)?;
-        while left > 0 {
-            let head = self.reader.u8(OF)?;
-            let (class, slot) = (head >> 4, usize::from(head & 15));
-            let mut counts = [0; 16];
-            self.reader.exact(&mut counts, OF)?;
-            let total: usize = counts.iter().map(|&count| usize::from(count)).sum();
-            if class > 1 || slot > 3 || total > 256 || 17 + total > left {
-                return Err(self.wrong("an impossible DHT segment"));
-            }
-            let mut symbols = vec![0; total];
-            self.reader.exact(&mut symbols, OF)?;
-            let code = Code::new(counts, symbols).map_err(|what| self.wrong(what))?;
-            if class == 0 && code.symbols().iter().any(|&symbol| symbol > 15) {
-                return Err(self.wrong("a DC code with symbols above 15"));
-            }
-            let codes = if class == 0 {
-                &mut self.dc
-            } else {
-                &mut self.ac
-            };
-            codes[slot] = Some(code);
-            left -= 17 + total;
-        }
-        Ok(())
-    }
-
-    /// T.81 B.2.3.
-    fn scan(&mut self) -> Result<Scan, Error> {
-        const OF: &str = "a scan header";
-        let length = self.length(OF)?;
-        let Some(frame) = self.frame.clone() else {
-            return Err(self.wrong("a scan without a frame header"));
-        };
-        let count = usize::from(self.reader.u8(OF)?);
-        if count == 0 || count > MAX_COMPONENTS || length != 4 + 2 * count {
-            return Err(self.wrong("an impossible scan header"));
-        }
-        let mut parts: Vec<ScanPart> = Vec::with_capacity(count);
-        for _ in 0..count {
-            let (id, slots) = (self.reader.u8(OF)?, self.reader.u8(OF)?);
-            // Files exist whose components share an identifier; then they come in the frame's order.
-            let component = (0..frame.components.len()).find(|&n| {
-                frame.components[n].id == id && parts.iter().all(|part| part.component != n)
-            });
-            let Some(component) = component else {
-                return Err(self.wrong("a scan of a component that the frame does not have"));
-            };
-            parts.push(self.part(component, slots, frame.coding));
-        }
-        let (start, end, bits) = (
-            self.reader.u8(OF)?,
-            self.reader.u8(OF)?,
-            self.reader.u8(OF)?,
-        );
-        self.scans += 1;
-        let mut scan = Scan {
-            parts,
-            start,
-            end,
-            high: bits >> 4,
-            low: bits & 15,
-            restart_interval: u32::from(self.restart_interval),
-            data: self.reader.offset(),
-            data_end: None,
-        };
-        self.check_scan(&frame, &mut scan)?;
-        self.latch_tables(&frame, &scan)?;
-        Ok(scan)
-    }
-
-    fn part(&self, component: usize, slots: u8, coding: Coding) -> ScanPart {
-        let (dc, ac) = (usize::from(slots >> 4), usize::from(slots & 15));
-        let find = |codes: &[Option<Code>; 4], class: u8, slot: usize| {
-            let declared = codes.get(slot).cloned().flatten();
-            // Frames cut out of a film leave the standard codes out (libjpeg-turbo accepts them, too).
-            let implied = coding != Coding::Progressive && slot < 2;
-            declared.or_else(|| implied.then(|| standard(class, slot as u8)))
-        };
-        ScanPart {
-            component,
-            dc: find(&self.dc, 0, dc),
-            ac: find(&self.ac, 1, ac),
-        }
-    }
-
-    /// Refuses what no decoder could follow, before any data is read.
-    fn check_scan(&mut self, frame: &Frame, scan: &mut Scan) -> Result<(), Error> {
-        let blocks: usize = scan
-            .parts
-            .iter()
-            .map(|part| &frame.components[part.component])
-            .map(|component| usize::from(component.h) * usize::from(component.v))
-            .sum();
-        if scan.parts.len() > 1 && blocks > MCU_BLOCKS {
-            return Err(self.wrong("more than 10 blocks in an MCU"));
-        }
-        if frame.coding == Coding::Progressive {
-            let (start, end) = (scan.start, scan.end);
-            let band = (start == 0 && end == 0)
-                || (start > 0 && start <= end && end <= LAST && scan.parts.len() == 1);
-            let depth = scan.low <= 13 && (scan.high == 0 || scan.high == scan.low + 1);
-            if !band || !depth {
-                return Err(self.wrong("impossible progression parameters"));
-            }
-        } else if (scan.start, scan.end, scan.high, scan.low) != (0, LAST, 0, 0) {
-            self.note("ignored progression parameters in a sequential scan".into());
-            (scan.start, scan.end, scan.high, scan.low) = (0, LAST, 0, 0);
-        }
-        let refines = scan.high > 0;
-        let (needs_dc, needs_ac) = (scan.start == 0 && !refines, scan.end > 0);
-        for part in &scan.parts {
-            if (needs_dc && part.dc.is_none()) || (needs_ac && part.ac.is_none()) {
-                return Err(self.wrong("a scan whose Huffman table was never defined"));
-            }
-        }
-        Ok(())
-    }
-
-    /// A component's quantisation table is the one in force at its first scan.
-    fn latch_tables(&mut self, frame: &Frame, scan: &Scan) -> Result<(), Error> {
-        for part in &scan.parts {
-            let slot = usize::from(frame.components[part.component].table);
-            if self.tables[part.component].is_some() {
-                continue;
-            }
-            let Some(table) = self.quant[slot].clone() else {
-                return Err(self.wrong("a scan whose quantisation table was never defined"));
-            };
-            self.tables[part.component] = Some(table);
-        }
-        Ok(())
     }
 }

@@ -6,6 +6,7 @@
 //! ([`index`]) and advanced side by side. Damage is an error that says what and where; nothing is ever made up.
 
 mod ac_table;
+mod band;
 mod fault;
 mod feed;
 mod header;
@@ -15,10 +16,14 @@ mod markers;
 mod parts;
 pub mod presample;
 mod progressive;
+mod progressive_ac;
 mod reader;
 mod restarts;
+mod scan_header;
+mod scans;
 mod sequential;
 mod survivors;
+mod tables;
 #[cfg(test)]
 mod tests;
 
@@ -26,14 +31,13 @@ pub use header::{Header, read_header};
 pub use parts::SecondPart;
 pub use survivors::Survivors;
 
-use super::frame::{Coding, Component, Frame, QuantTable, Segment};
+use super::frame::{Component, Frame, QuantTable, Segment};
 use super::plane::Plane;
 use crate::{Budget, Error, Note, Source};
-use feed::{Cursor, Feed, add_note};
-use markers::{Markers, Scan, Stop};
-use progressive::{Band, Progressive};
+use feed::add_note;
+use markers::{Markers, Stop};
 use reader::{corrupt, read_full};
-use sequential::Sequential;
+use scans::Scans;
 use std::ops::Range;
 
 /// Bytes at either end of a trailer that are looked at.
@@ -190,7 +194,7 @@ impl<'a> Decoder<'a> {
         } else {
             index::all_scans(&mut markers, frame, header.first.clone())?
         };
-        let mut work = Work::new(source, frame, &scans, keep, budget)?;
+        let mut work = Scans::new(source, frame, &scans, keep, budget)?;
         let single = header.single_scan();
         let mut notes = header.notes;
         for row in 0..frame.mcus_down {
@@ -276,116 +280,4 @@ fn second_parts(
     let mut parts = parts::declared(segments);
     parts.extend(parts::behind(&first, &last));
     Ok(parts::dedup(parts))
-}
-
-/// The scans being decoded side by side.
-enum Work<'a> {
-    Sequential(Vec<Sequential<'a>>),
-    Progressive(Vec<Progressive<'a>>, Vec<Band>),
-}
-
-impl<'a> Work<'a> {
-    fn new(
-        source: &'a dyn Source,
-        frame: &Frame,
-        scans: &[Scan],
-        keep: &Survivors,
-        budget: &'a Budget,
-    ) -> Result<Self, Error> {
-        Ok(match frame.coding {
-            Coding::Baseline | Coding::Extended => {
-                let scan = |scan| Sequential::new(source, scan, keep, budget);
-                Self::Sequential(scans.iter().map(scan).collect::<Result<_, _>>()?)
-            }
-            Coding::Progressive => {
-                let scan = |scan| Progressive::new(source, scan, budget);
-                let band = |component| Band::new(component, budget);
-                Self::Progressive(
-                    scans.iter().map(scan).collect::<Result<_, _>>()?,
-                    frame
-                        .components
-                        .iter()
-                        .map(band)
-                        .collect::<Result<_, _>>()?,
-                )
-            }
-        })
-    }
-
-    fn row(
-        &mut self,
-        row: u32,
-        frame: &Frame,
-        planes: &mut [Plane],
-        keep: &Survivors,
-        budget: &Budget,
-        notes: &mut Vec<Note>,
-    ) -> Result<(), Error> {
-        match self {
-            Self::Sequential(scans) => scans
-                .iter_mut()
-                .try_for_each(|scan| scan.row(row, frame, planes, budget, notes)),
-            Self::Progressive(scans, bands) => {
-                for scan in scans {
-                    scan.row(row, frame, bands, notes)?;
-                }
-                for (n, component) in frame.components.iter().enumerate() {
-                    bands[n].finish(row, component, &mut planes[n], keep.floors(n), budget)?;
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// Gives the memory back.
-    fn free(self, budget: &Budget) {
-        match self {
-            Self::Sequential(scans) => scans.into_iter().for_each(|scan| scan.feed.free(budget)),
-            Self::Progressive(scans, bands) => {
-                scans.into_iter().for_each(|scan| scan.feed.free(budget));
-                bands.into_iter().for_each(|band| band.free(budget));
-            }
-        }
-    }
-
-    /// Leaves all scans; returns the offset of the marker behind the last one.
-    fn leave(&mut self, scans: &[Scan], notes: &mut Vec<Note>) -> Result<Option<u64>, Error> {
-        let ends: Vec<(&mut Feed<'a>, &mut Cursor)> = match self {
-            Self::Sequential(scans) => scans
-                .iter_mut()
-                .map(|scan| (&mut scan.feed, &mut scan.cursor))
-                .collect(),
-            Self::Progressive(scans, _) => scans
-                .iter_mut()
-                .map(|scan| (&mut scan.feed, &mut scan.cursor))
-                .collect(),
-        };
-        let mut marker = None;
-        for ((feed, cursor), scan) in ends.into_iter().zip(scans) {
-            marker = leave_scan(feed, cursor, notes)?;
-            if let (Some(found), Some(end)) = (marker, scan.data_end)
-                && found != end
-            {
-                return Err(corrupt(format!("data without blocks before byte {end}")));
-            }
-        }
-        Ok(marker)
-    }
-}
-
-/// Passes what may stand behind the last block of a scan; returns the offset of the marker that ends it.
-fn leave_scan(
-    feed: &mut Feed<'_>,
-    cursor: &mut Cursor,
-    notes: &mut Vec<Note>,
-) -> Result<Option<u64>, Error> {
-    loop {
-        match feed.leave(cursor, notes)? {
-            Some(0xd0..=0xd7) => {
-                add_note(notes, "a restart marker behind the last block".into());
-            }
-            Some(_) => return Ok(Some(feed.offset(cursor) - 2)),
-            None => return Ok(None),
-        }
-    }
 }

@@ -10,6 +10,7 @@ use super::header::Header;
 use super::huffman::{Lookup, extend};
 use super::reader::corrupt;
 use super::sequential::AC_BITS;
+use crate::jpeg::plane::put_word;
 use crate::{Budget, Error, Source};
 
 /// Windows looked through.
@@ -21,38 +22,15 @@ const FORGOTTEN: u64 = 160;
 /// Files with less data than this are as quickly decoded.
 const WORTHWHILE: u64 = 6 * WINDOWS * WINDOW;
 
-/// Bins of a histogram of magnitudes.
-pub const BINS: usize = 32;
-/// Magnitudes below this have a bin each; larger ones share two bins to a power of two.
-const EXACT: u32 = 16;
-
-/// The bin of a magnitude of at most 2047.
-pub fn bin_of(magnitude: u32) -> usize {
-    if magnitude < EXACT {
-        return magnitude as usize;
-    }
-    let top = magnitude.ilog2();
-    let half = (magnitude >> (top - 1)) & 1;
-    ((top - EXACT.ilog2()) * 2 + half + EXACT) as usize
-}
-
-/// The smallest magnitude in a bin.
-pub fn smallest_in(bin: usize) -> u32 {
-    let bin = bin as u32;
-    if bin < EXACT {
-        return bin;
-    }
-    let (octave, half) = ((bin - EXACT) / 2, (bin - EXACT) % 2);
-    (2 + half) << (octave + EXACT.ilog2() - 1)
-}
-
-/// What the blocks of one component held.
-#[derive(Debug, Clone)]
+/// What the blocks of one component held, in the order they were seen in.
+#[derive(Debug, Clone, Default)]
 pub struct ComponentSample {
-    /// Blocks seen.
-    pub blocks: u32,
-    /// How often each magnitude occurs, by zigzag index and [`bin_of`]; zeros and DC are not counted.
-    pub magnitudes: Box<[[u32; BINS]; 64]>,
+    /// DC difference of each block.
+    pub differences: Vec<i16>,
+    /// Words of each block.
+    pub lengths: Vec<u8>,
+    /// AC coefficients of all blocks, as [`put_word`] writes them.
+    pub words: Vec<u16>,
 }
 
 /// What a small part of a file's MCUs held.
@@ -110,8 +88,10 @@ struct Sampler<'a> {
     feed: Feed<'a>,
     cursor: Cursor,
     parts: Vec<Part>,
-    /// Coefficients of the MCU being decoded, counted only when it is whole.
-    found: Vec<(u8, u8, u8)>,
+    /// The MCU being decoded, counted only when it is whole: component, DC difference and words of each block.
+    found: Vec<(usize, i16, usize)>,
+    /// Words of its blocks.
+    words: Vec<u16>,
     interval: u32,
     sample: Sample,
 }
@@ -134,18 +114,15 @@ impl<'a> Sampler<'a> {
         if parts.is_empty() {
             return Err(corrupt("a scan without Huffman tables".into()));
         }
-        let empty = ComponentSample {
-            blocks: 0,
-            magnitudes: Box::new([[0; BINS]; 64]),
-        };
         Ok(Self {
             feed: Feed::new(source, scan.data, WINDOW * 2, budget)?,
             cursor: Cursor::default(),
             parts,
             found: Vec::new(),
+            words: Vec::new(),
             interval: scan.restart_interval,
             sample: Sample {
-                components: vec![empty; header.frame.components.len()],
+                components: vec![ComponentSample::default(); header.frame.components.len()],
                 mcus: 0,
                 bits: 0,
             },
@@ -191,10 +168,16 @@ impl<'a> Sampler<'a> {
     /// Decodes an MCU and counts it if `counts`.
     fn mcu(&mut self, counts: bool) -> Result<(), Slip> {
         self.found.clear();
+        self.words.clear();
         let mut bits = 0;
         for part in &self.parts {
             for _ in 0..part.blocks {
-                bits += block(&mut self.feed, &mut self.cursor, part, &mut self.found)?;
+                let before = self.words.len();
+                let (own, difference) =
+                    block(&mut self.feed, &mut self.cursor, part, &mut self.words)?;
+                bits += own;
+                let words = self.words.len() - before;
+                self.found.push((part.component, difference, words));
             }
         }
         if !counts {
@@ -202,25 +185,27 @@ impl<'a> Sampler<'a> {
         }
         self.sample.mcus += 1;
         self.sample.bits += u64::from(bits);
-        for part in &self.parts {
-            self.sample.components[part.component].blocks += part.blocks;
-        }
-        for &(component, index, bin) in &self.found {
-            let of = &mut self.sample.components[usize::from(component)];
-            of.magnitudes[usize::from(index)][usize::from(bin)] += 1;
+        let mut words = &self.words[..];
+        for &(component, difference, length) in &self.found {
+            let (own, rest) = words.split_at(length);
+            words = rest;
+            let of = &mut self.sample.components[component];
+            of.differences.push(difference);
+            of.lengths.push(length as u8);
+            of.words.extend_from_slice(own);
         }
         Ok(())
     }
 }
 
-/// Decodes one block into `found`: component, zigzag index and bin of each coefficient. Returns the bits it took.
+/// Decodes a block, appending the words of its AC coefficients. Returns the bits it took and its DC difference.
 fn block(
     feed: &mut Feed<'_>,
     cursor: &mut Cursor,
     part: &Part,
-    found: &mut Vec<(u8, u8, u8)>,
-) -> Result<u32, Slip> {
-    let (mut bits, mut index) = (0, 0);
+    words: &mut Vec<u16>,
+) -> Result<(u32, i16), Slip> {
+    let (mut bits, mut index, mut difference) = (0, 0, 0);
     while index < 64 {
         cursor.refill(feed);
         let code = if index == 0 { &part.dc } else { &part.ac };
@@ -246,26 +231,14 @@ fn block(
         if index > 63 {
             return Err(Slip::Nonsense);
         }
-        if index > 0 && size > 0 {
-            let bin = bin_of(value.unsigned_abs()) as u8;
-            found.push((part.component as u8, index as u8, bin));
+        if index == 0 {
+            difference = value as i16;
+        } else if size > 0 {
+            let mut pair = [0; 2];
+            let used = put_word(&mut pair, index as usize, value as i16);
+            words.extend_from_slice(&pair[..used]);
         }
         index += 1;
     }
-    Ok(bits)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bins_are_in_order_and_cover_all_magnitudes() {
-        for magnitude in 1..2048 {
-            let bin = bin_of(magnitude);
-            assert!(bin < BINS && smallest_in(bin) <= magnitude);
-            assert!(smallest_in(bin + 1) > magnitude, "{magnitude}");
-            assert_eq!(bin_of(smallest_in(bin)), bin);
-        }
-    }
+    Ok((bits, difference))
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::jpeg::encode::markers::Form;
 use crate::jpeg::encode::view::View;
 use crate::jpeg::encode::{self, Role};
+use crate::jpeg::frame::Coding;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

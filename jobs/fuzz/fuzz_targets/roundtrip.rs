@@ -1,0 +1,88 @@
+//! Any bytes that decode: written back they decode to the same coefficients; made smaller they still decode, without a
+//! note and at the same size.
+#![no_main]
+
+#[path = "common.rs"]
+mod common;
+
+use common::{Memory, blocks, budget};
+use libfuzzer_sys::fuzz_target;
+use pressroom_jobs::jpeg::decode::{Picture, Survivors, read};
+use pressroom_jobs::jpeg::encode::markers::Form;
+use pressroom_jobs::jpeg::encode::view::View;
+use pressroom_jobs::jpeg::encode::{self, Role};
+use pressroom_jobs::{Chroma, Compressed, Goal, Options, Progressive, SizeLimit, Strip, compress};
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(picture) = read(&Memory(bytes), &budget(), &Survivors::all()) else {
+        return;
+    };
+    for form in [Form::Sequential, Form::Progressive] {
+        let again = write(&picture, form);
+        let again = read(&Memory(&again), &budget(), &Survivors::all()).expect("own output");
+        assert!(again.notes.is_empty());
+        assert_eq!(blocks(&again.planes), blocks(&picture.planes));
+        assert_eq!(again.tables, picture.tables);
+        assert_eq!(again.segments, picture.segments);
+    }
+    let mut out = Vec::new();
+    let done = compress(&Memory(bytes), &mut out, &options(bytes), &budget());
+    if let Ok(Compressed::Written(written)) = done {
+        assert_eq!(written.bytes, out.len() as u64);
+        let small = read(&Memory(&out), &budget(), &Survivors::all()).expect("own output");
+        assert!(small.notes.is_empty());
+        let frame = &picture.frame;
+        assert_eq!(
+            (small.frame.width, small.frame.height),
+            (frame.width, frame.height)
+        );
+    }
+});
+
+/// The picture as it came.
+fn write(picture: &Picture, form: Form) -> Vec<u8> {
+    let pairs = picture.planes.iter().zip(&picture.frame.components);
+    let views: Vec<_> = pairs
+        .map(|(plane, component)| vec![View::whole(plane, component)])
+        .collect();
+    let roles: Vec<_> = (0..views.len())
+        .map(|n| if n == 0 { Role::Detail } else { Role::Chroma })
+        .collect();
+    let segments: Vec<_> = picture.segments.iter().collect();
+    let out = encode::Picture {
+        frame: &picture.frame,
+        tables: &picture.tables,
+        roles: &roles,
+        segments: &segments,
+        views: &views,
+    };
+    let counted = out.count(form).expect("counts");
+    let mut bytes = Vec::new();
+    out.write(&counted, &mut bytes)
+        .expect("memory takes everything");
+    bytes
+}
+
+/// Settings by the last bytes of the file.
+fn options(bytes: &[u8]) -> Options {
+    let last = |n: usize| bytes.iter().rev().nth(n).copied().unwrap_or(0);
+    let goal = match last(0) % 4 {
+        0 => Goal::Lossless,
+        1 => Goal::MaxSize(SizeLimit::Permille(u32::from(last(1)) * 4)),
+        2 => Goal::MaxSize(SizeLimit::Bytes(u64::from(last(1)) * 8)),
+        _ => Goal::Quality(1 + last(1) % 100),
+    };
+    Options {
+        goal,
+        min_quality: 1 + last(2) % 30,
+        effort: last(3) % 10,
+        chroma: [Chroma::Auto, Chroma::Full, Chroma::Half, Chroma::Quarter]
+            [usize::from(last(4) % 4)],
+        progressive: [Progressive::Auto, Progressive::On, Progressive::Off]
+            [usize::from(last(5) % 3)],
+        lossy_png: false,
+        strip: Strip::default(),
+        min_savings_permille: 0,
+        force: last(6) % 2 == 0,
+    }
+}
