@@ -3,8 +3,9 @@
 use super::chroma::Halving;
 use super::color;
 use super::decode::{Decoder, Header, Survivors, presample};
-use super::encode::Picture;
 use super::encode::markers::Form;
+use super::encode::{Picture, Role};
+use super::frame::{Component, Frame, QuantTable};
 use super::frugal;
 use super::outcome::{Around, Reached, append, kept};
 use super::prepare::{self, Prepared};
@@ -12,8 +13,8 @@ use super::quant::quantiser::Rounding;
 use super::quant::recipe::{Recipe, scale_of_quality};
 use super::quant::tables::SCALES;
 use super::requantise::Shell;
-use super::search::{Fit, Request, fit, once};
-use super::start::Looked;
+use super::search::{Fit, Request, Search, fit, once};
+use super::size_model::Sample;
 use crate::{Budget, Compressed, Error, Goal, Keep, Options, Progressive, Sink, Source};
 
 /// Share of the input, in per cent, from which on a lossless result may reach a size target.
@@ -25,7 +26,7 @@ const TRELLIS_EFFORT: u8 = 5;
 /// Effort from which on results are progressive by default.
 const PROGRESSIVE_EFFORT: u8 = 3;
 /// How far below the estimated scale the decoder must keep what matters.
-const MARGIN: f32 = 0.65;
+const MARGIN: f32 = 0.8;
 /// Scale to begin with where nothing is known.
 const MIDDLE: f32 = 1.0;
 
@@ -136,7 +137,7 @@ impl Job<'_> {
             views: &picture.views(),
             source: &picture.tables,
             roles: &picture.roles,
-            form: self.form(&picture),
+            form: self.form(&picture.frame),
             recipe,
             target: target.saturating_sub(around.trailer_bytes()),
             start,
@@ -180,15 +181,25 @@ impl Job<'_> {
         let Some(sample) = presample::sample(self.source, header, self.budget)? else {
             return Ok(blind);
         };
-        let looked = Looked {
-            bytes: input,
-            sample: &sample,
-            frame,
-            tables: &tables,
+        let blocks: Vec<f64> = blocks_kept(frame, &roles, halving);
+        let sample = Sample::of_look(sample, &blocks);
+        let request = Request {
+            shell: Shell {
+                frame,
+                segments: &[],
+            },
+            views: &[],
+            source: &tables,
             roles: &roles,
-            chroma_share: halving.map_or(1.0, Halving::share),
+            form: self.form(frame),
+            recipe: self.recipe(),
+            target,
+            start: MIDDLE,
+            scales: SCALES,
         };
-        let start = looked.scale_for(target);
+        let mut search = Search::new(&request, &sample);
+        search.solve(target as f64);
+        let start = search.scale();
         Ok(Approach {
             halving,
             start,
@@ -270,7 +281,7 @@ impl Job<'_> {
             views: &picture.views(),
             source: &picture.tables,
             roles: &picture.roles,
-            form: self.form(&picture),
+            form: self.form(&picture.frame),
             recipe,
             target: u64::MAX,
             start: scale,
@@ -376,12 +387,14 @@ impl Job<'_> {
         scale_of_quality(self.options.min_quality)
     }
 
-    fn form(&self, picture: &Prepared) -> Form {
+    fn form(&self, frame: &Frame) -> Form {
         match self.options.progressive {
             Progressive::On => Form::Progressive,
             Progressive::Off => Form::Sequential,
             Progressive::Auto => {
-                let big = picture.blocks() >= SMALL;
+                let across_and_down =
+                    |c: &Component| c.blocks_across as usize * c.blocks_down as usize;
+                let big = frame.components.iter().map(across_and_down).sum::<usize>() >= SMALL;
                 let effort = self.options.effort >= PROGRESSIVE_EFFORT;
                 if big && effort {
                     Form::Progressive
@@ -393,7 +406,20 @@ impl Job<'_> {
     }
 }
 
+/// Blocks of each component after halving.
+fn blocks_kept(frame: &Frame, roles: &[Role], halving: Option<Halving>) -> Vec<f64> {
+    let components = frame.components.iter().zip(roles);
+    let kept = |(component, &role): (&Component, &Role)| {
+        let blocks = f64::from(component.blocks_across) * f64::from(component.blocks_down);
+        match role {
+            Role::Detail => blocks,
+            Role::Chroma => blocks * halving.map_or(1.0, Halving::share),
+        }
+    };
+    components.map(kept).collect()
+}
+
 /// Tables of all components, if the header has them.
-pub(super) fn known_tables(header: &Header) -> Option<Vec<super::frame::QuantTable>> {
+pub(super) fn known_tables(header: &Header) -> Option<Vec<QuantTable>> {
     header.tables.iter().cloned().collect()
 }

@@ -20,6 +20,5 @@ pub mod requantise;
 pub mod row_by_row;
 pub mod search;
 pub mod size_model;
-pub mod start;
 
 pub use compress::compress;

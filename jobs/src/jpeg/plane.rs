@@ -11,7 +11,7 @@
 
 use crate::{Budget, Error};
 
-/// Words in a chunk: 64 KiB.
+/// Words in a chunk at most: 64 KiB.
 const CHUNK: usize = 32 * 1024;
 /// Bytes by which a lane grows.
 pub(super) const CHUNK_BYTES: u64 = (CHUNK * size_of::<u16>()) as u64;
@@ -127,6 +127,8 @@ pub(super) struct Lane {
     lengths: Vec<u8>,
     /// A full chunk is cut to what it holds, the last one is longer; a block never crosses into the next chunk.
     chunks: Vec<Vec<u16>>,
+    /// Words in a chunk: [`CHUNK`], or what a small lane can need at most.
+    chunk: usize,
     /// Words in the last chunk.
     filled: usize,
     /// Chunk and offset at which each block row starts.
@@ -147,7 +149,7 @@ impl Lane {
     /// Room for the next block's words; what is written counts once [`Lane::commit`] says how many there are.
     #[inline(always)]
     pub(super) fn room(&mut self, budget: &Budget) -> Result<&mut [u16; MAX_WORDS], Error> {
-        if self.chunks.is_empty() || CHUNK - self.filled < MAX_WORDS {
+        if self.chunks.is_empty() || self.chunk - self.filled < MAX_WORDS {
             self.next_chunk(budget)?;
         }
         let last = self.chunks.last_mut().map(Vec::as_mut_slice);
@@ -204,9 +206,9 @@ impl Lane {
     fn next_chunk(&mut self, budget: &Budget) -> Result<(), Error> {
         let mut chunk = match self.spare.pop() {
             Some(chunk) => chunk,
-            None => budget.vec(CHUNK)?,
+            None => budget.vec(self.chunk)?,
         };
-        chunk.resize(CHUNK, 0);
+        chunk.resize(self.chunk, 0);
         if let Some(last) = self.chunks.last_mut() {
             last.truncate(self.filled);
         }
@@ -235,6 +237,7 @@ impl Plane {
                 dc: budget.vec(rows * across)?,
                 lengths: budget.vec(rows * across)?,
                 starts: budget.vec(rows)?,
+                chunk: (rows * across * MAX_WORDS + MAX_WORDS).min(CHUNK),
                 ..Lane::default()
             })
         };

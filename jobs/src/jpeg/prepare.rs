@@ -87,11 +87,6 @@ impl Prepared {
             .collect()
     }
 
-    /// Blocks over all components.
-    pub fn blocks(&self) -> usize {
-        self.views().iter().map(View::blocks).sum()
-    }
-
     /// Gives the memory back.
     pub fn free(self, budget: &Budget) {
         self.planes.into_iter().for_each(|plane| plane.free(budget));

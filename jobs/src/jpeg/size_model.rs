@@ -4,6 +4,7 @@
 //! picture evenly. Whatever hangs on coefficients is scaled up by the share of coefficients sampled, whatever hangs on
 //! blocks by the share of blocks.
 
+use super::decode::presample;
 use super::encode::Role;
 use super::encode::markers::Form;
 use super::encode::progressive::{DC, Statistics};
@@ -64,6 +65,26 @@ impl Sample {
         };
         let parts = views.iter().map(part).collect::<Result<_, Error>>()?;
         Ok(Self::from_rows(parts))
+    }
+
+    /// What a blind look at the file found, for a first guess. Each component's blocks stand for as many as `blocks` says.
+    pub fn of_look(look: presample::Sample, blocks: &[f64]) -> Self {
+        let part = |(of, &blocks): (presample::ComponentSample, &f64)| {
+            let seen = of.differences.len();
+            let share = blocks / seen.max(1) as f64;
+            Part {
+                // Differences are coded as such if each block follows a value of 0.
+                stretches: vec![(0, 1); seen],
+                dc: of.differences,
+                lengths: of.lengths,
+                words: of.words,
+                block_share: share,
+                word_share: share,
+            }
+        };
+        Self {
+            parts: look.components.into_iter().zip(blocks).map(part).collect(),
+        }
     }
 
     /// The sample of all components whose rows were gathered one by one.

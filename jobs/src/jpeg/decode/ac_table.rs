@@ -81,6 +81,11 @@ impl AcTable {
         Self(entries)
     }
 
+    /// A table that knows nothing, for data too little to make up for the making of a real one.
+    pub(super) fn unknowing() -> Self {
+        Self(Box::new([Draft::default().finish(); 1 << WINDOW]))
+    }
+
     /// The entry for the bits at the top of `acc`.
     #[inline(always)]
     pub(super) fn entry(&self, acc: u64) -> Entry {

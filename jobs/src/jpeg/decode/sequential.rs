@@ -21,6 +21,9 @@ pub(super) const AC_BITS: u32 = 11;
 /// Table lookups between two refills: with a symbol outside of the table (27 bits) they fit into 56 bits.
 const LOOKUPS: u32 = 1 + (56 - 16 - AC_BITS) / WINDOW;
 
+/// Bytes of data from which on a table is worth making (25 us each).
+const WORTH_TABLES: u64 = 8 * 1024;
+
 /// A scan being decoded.
 pub(super) struct Sequential<'a> {
     pub(super) feed: Feed<'a>,
@@ -62,11 +65,13 @@ impl<'a> Sequential<'a> {
         let length = end.saturating_sub(scan.data);
         let parts = scan.parts.iter().filter_map(|part| {
             let (dc, ac) = (part.dc.as_ref()?, part.ac.as_ref()?);
+            let (dc, ac) = (Lookup::new(dc), Lookup::new(ac));
             Some(Part::new(
                 part.component,
-                Lookup::new(dc),
-                Lookup::new(ac),
+                dc,
+                ac,
                 keep,
+                length >= WORTH_TABLES,
             ))
         });
         let parts: Vec<_> = parts.collect();
@@ -179,13 +184,17 @@ impl<'a> Sequential<'a> {
 }
 
 impl Part {
-    fn new(component: usize, dc: Lookup, ac: Lookup, keep: &Survivors) -> Self {
+    fn new(component: usize, dc: Lookup, ac: Lookup, keep: &Survivors, tables: bool) -> Self {
         let floors = keep.floors(component);
         let floor = floors[1..].iter().copied().min().unwrap_or(1);
         let varied = floors[1..].iter().any(|&other| other != floor);
         Self {
             component,
-            table: AcTable::new(&ac, floor),
+            table: if tables {
+                AcTable::new(&ac, floor)
+            } else {
+                AcTable::unknowing()
+            },
             dc,
             ac,
             floor,
