@@ -12,9 +12,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TICK = os.sysconf("SC_CLK_TCK")
 
 
-def build():
-    """Builds the release binary and the scorer; answers where they are."""
-    for extra in (["-p", "pressroom"], ["-p", "pressroom-jobs", "--example", "score"]):
+def build(anew):
+    """Builds the release binary and the scorer, unless they are to be taken as they stand; answers where they are."""
+    for extra in (["-p", "pressroom"], ["-p", "pressroom-jobs", "--example", "score"]) if anew else ():
         subprocess.run(["cargo", "build", "--release", "--quiet", "--locked", *extra], cwd=ROOT, check=True)
     target = subprocess.run(
         ["cargo", "metadata", "--format-version=1", "--no-deps"], cwd=ROOT, check=True, capture_output=True, text=True
