@@ -152,7 +152,7 @@ mod tests {
         for &(code, count) in codes {
             bits.extend((0..count).rev().map(|bit| (code >> bit & 1) as u8));
         }
-        while bits.len() % 8 != 0 {
+        while !bits.len().is_multiple_of(8) {
             bits.push(1);
         }
         let mut bytes = Vec::new();

@@ -27,7 +27,7 @@ const COARSER: f32 = 1.1;
 ///
 /// Words take two bytes, and a coefficient more than five bits of the file, so all of them take less than four times its
 /// size; most goals keep far fewer.
-pub fn is_needed(header: &Header, input: u64, lossless: bool, left: u64) -> bool {
+pub(super) fn is_needed(header: &Header, input: u64, lossless: bool, left: u64) -> bool {
     let components = header.frame.components.iter();
     let blocks: u64 = components
         .map(|c| u64::from(c.blocks_across) * u64::from(c.blocks_down))
