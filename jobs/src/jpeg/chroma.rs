@@ -72,30 +72,44 @@ impl Halving {
 /// Steps of a halved plane.
 pub const STEPS: QuantTable = QuantTable([1; 64]);
 
+/// A block of a plane: DC value and AC coefficients.
+type Block<'a> = (i16, Words<'a>);
+
 /// Halves planes of one component.
 #[derive(Debug)]
 pub struct Halver {
     halving: Halving,
     /// For the first and the second of a pair of blocks.
     matrices: [Matrix; 2],
-    /// Source steps in natural order.
+    /// Source steps in zigzag order.
     steps: [f32; 64],
-    /// Smallest magnitude kept, in zigzag order.
-    floor: [f32; 64],
+    /// Smallest magnitude kept, by column and row.
+    floor: Matrix,
+}
+
+/// A block under way, by column and row, so that frequencies down lie next to each other.
+#[derive(Debug, Default)]
+struct Columns {
+    values: Matrix,
+    /// Columns that hold anything, as bits.
+    used: u8,
 }
 
 impl Halver {
     /// For a component with `source` steps; coefficients smaller than `floor` (zigzag order) are dropped.
     pub fn new(halving: Halving, source: &QuantTable, floor: &[f32; 64]) -> Self {
-        let mut steps = [0.0; 64];
-        for (step, &natural) in source.0.iter().zip(&NATURAL) {
-            steps[usize::from(natural)] = f32::from(*step);
+        let mut by_column = Matrix::default();
+        for (floor, &natural) in floor.iter().zip(&NATURAL) {
+            let (row, column) = place(natural);
+            by_column[column][row] = floor.max(0.5);
         }
+        // The DC value is not among the words.
+        by_column[0][0] = f32::INFINITY;
         Self {
             halving,
             matrices: [averaging(0), averaging(1)],
-            steps,
-            floor: floor.map(|least| least.max(0.5)),
+            steps: source.0.map(f32::from),
+            floor: by_column,
         }
     }
 
@@ -115,137 +129,157 @@ impl Halver {
             component.blocks_down as usize,
         );
         let mut plane = Plane::new(across, down, 1, budget)?;
-        let width = before.blocks_across as usize;
-        let height = before.blocks_down as usize;
+        let (width, height) = (before.blocks_across as usize, before.blocks_down as usize);
         let mut writer = plane.writer(0);
         for row in 0..down {
-            let mut rows: Vec<_> = if self.halving.down {
-                let second = (2 * row + 1 < height).then(|| source.row(2 * row + 1).take(width));
-                std::iter::once(source.row(2 * row).take(width))
-                    .chain(second)
-                    .collect()
-            } else {
-                vec![source.row(row).take(width)]
-            };
+            let first = if self.halving.down { 2 * row } else { row };
+            let mut upper = source.row(first).take(width);
+            let has_lower = self.halving.down && first + 1 < height;
+            let mut lower = has_lower.then(|| source.row(first + 1).take(width));
             for _ in 0..across {
-                let block = self.block(&mut rows);
-                let dc = block[0].round() as i16;
+                let above = self.pair(&mut upper);
+                let below = lower.as_mut().map(|lower| self.pair(lower));
+                let block = self.block(above, below);
+                let dc = rounded(block.values[0][0]);
                 writer.block(dc, budget, |room| self.keep(&block, room))?;
             }
         }
         Ok(plane)
     }
 
-    /// The next block of averages, in natural order.
-    fn block<'a>(&self, rows: &mut [impl Iterator<Item = (i16, Words<'a>)>]) -> [f32; 64] {
-        let count = rows.len();
-        let mut out = [[0.0; 8]; 8];
-        for (a, row) in rows.iter_mut().enumerate() {
-            let (mixed, used) = self.mix_across(row);
-            if !self.halving.down {
-                return flat(&mixed);
-            }
-            self.mix_down(&mixed, used, a, &mut out);
-            if count == 1 {
-                // Below the last row the picture goes on as its own mirror.
-                self.mix_down(&flip(&mixed), used, 1, &mut out);
-            }
-        }
-        flat(&out)
+    /// The next one or two blocks of a row.
+    fn pair<'a>(&self, row: &mut impl Iterator<Item = Block<'a>>) -> [Option<Block<'a>>; 2] {
+        let left = row.next();
+        let right = if self.halving.across {
+            row.next()
+        } else {
+            None
+        };
+        [left, right]
     }
 
-    /// Halves across: the next one or two blocks of a row, and which rows of the result hold anything.
-    fn mix_across<'a>(&self, row: &mut impl Iterator<Item = (i16, Words<'a>)>) -> (Matrix, u8) {
-        let (mut mixed, mut used) = ([[0.0; 8]; 8], 0);
-        let Some(first) = row.next() else {
-            return (mixed, used);
+    /// The block of averages. Beyond its last row or column of blocks the picture goes on as its own mirror.
+    #[inline]
+    fn block(
+        &self,
+        above: [Option<Block<'_>>; 2],
+        below: Option<[Option<Block<'_>>; 2]>,
+    ) -> Columns {
+        let mut out = Columns::default();
+        self.add(above, 0, false, &mut out);
+        if self.halving.down {
+            self.add(below.unwrap_or(above), 1, below.is_none(), &mut out);
+        }
+        out
+    }
+
+    /// Adds what the upper (0) or lower (1) row of blocks gives, turned upside down if `mirrored`.
+    #[inline]
+    fn add(
+        &self,
+        [left, right]: [Option<Block<'_>>; 2],
+        a: usize,
+        mirrored: bool,
+        out: &mut Columns,
+    ) {
+        let Some(left) = left else {
+            return;
         };
         if !self.halving.across {
-            for (natural, value) in self.coefficients(first) {
-                mixed[natural / 8][natural % 8] = value;
-                used |= 1 << (natural / 8);
+            for (row, column, value) in self.coefficients(left) {
+                let value = if mirrored && row % 2 == 1 {
+                    -value
+                } else {
+                    value
+                };
+                add_scaled(&mut out.values[column], &self.matrices[a][row], value);
+                out.used |= 1 << column;
             }
-            return (mixed, used);
+            return;
         }
-        let second = row.next();
-        for (natural, value) in self.coefficients(first) {
-            used |= self.spread(natural, value, 0, &mut mixed);
-            if second.is_none() {
-                let mirrored = if natural % 2 == 1 { -value } else { value };
-                used |= self.spread(natural, mirrored, 1, &mut mixed);
+        // By row and column, halved across.
+        let (mut rows, mut used) = (Matrix::default(), 0_u8);
+        for (b, block) in [(0, left), (1, right.unwrap_or(left))] {
+            let turned = b == 1 && right.is_none();
+            for (row, column, value) in self.coefficients(block) {
+                let odd = (mirrored && row % 2 == 1) != (turned && column % 2 == 1);
+                let value = if odd { -value } else { value };
+                add_scaled(&mut rows[row], &self.matrices[b][column], value);
+                used |= 1 << row;
             }
         }
-        for (natural, value) in second
-            .into_iter()
-            .flat_map(|block| self.coefficients(block))
-        {
-            used |= self.spread(natural, value, 1, &mut mixed);
-        }
-        (mixed, used)
-    }
-
-    /// Natural index and dequantised value of all coefficients of a block.
-    fn coefficients<'a>(
-        &self,
-        (dc, words): (i16, Words<'a>),
-    ) -> impl Iterator<Item = (usize, f32)> + use<'_, 'a> {
-        let dequantise = |(k, value): (usize, i16)| {
-            let natural = usize::from(NATURAL[k & 63] & 63);
-            (natural, f32::from(value) * self.steps[natural])
-        };
-        std::iter::once((0, dc)).chain(words).map(dequantise)
-    }
-
-    /// Adds what one coefficient of block `b` gives to the halved block.
-    #[inline]
-    fn spread(&self, natural: usize, value: f32, b: usize, mixed: &mut Matrix) -> u8 {
-        let (row, column) = (natural / 8, natural % 8);
-        for (sum, factor) in mixed[row].iter_mut().zip(&self.matrices[b][column]) {
-            *sum += value * factor;
-        }
-        1 << row
-    }
-
-    /// Adds what block `a` of a pair gives to the block halved downwards.
-    #[inline]
-    fn mix_down(&self, mixed: &Matrix, used: u8, a: usize, out: &mut Matrix) {
-        for (u, row) in mixed.iter().enumerate() {
-            if used >> u & 1 == 0 {
-                continue;
-            }
-            for (sums, factor) in out.iter_mut().zip(&self.matrices[a][u]) {
-                for (sum, value) in sums.iter_mut().zip(row) {
-                    *sum += factor * value;
+        out.used = u8::MAX;
+        for row in (0..8).filter(|row| used >> row & 1 == 1) {
+            for (column, &value) in rows[row].iter().enumerate() {
+                if self.halving.down {
+                    add_scaled(&mut out.values[column], &self.matrices[a][row], value);
+                } else {
+                    out.values[column][row] = value;
                 }
             }
         }
     }
 
-    fn keep(&self, block: &[f32; 64], room: &mut [u16; MAX_WORDS]) -> usize {
-        let mut words = 0;
-        for k in 1..64 {
-            let value = block[usize::from(NATURAL[k])];
-            if value.abs() >= self.floor[k] {
-                words += put_word(&mut room[words..], k, value.round() as i16);
+    /// Row, column and dequantised value of all coefficients of a block.
+    #[inline]
+    fn coefficients<'a>(
+        &self,
+        (dc, words): Block<'a>,
+    ) -> impl Iterator<Item = (usize, usize, f32)> + use<'_, 'a> {
+        std::iter::once((0, dc)).chain(words).map(|(k, value)| {
+            let (row, column) = place(NATURAL[k & 63]);
+            (row, column, f32::from(value) * self.steps[k & 63])
+        })
+    }
+
+    /// Writes the coefficients that are large enough, in zigzag order.
+    #[inline]
+    fn keep(&self, block: &Columns, room: &mut [u16; MAX_WORDS]) -> usize {
+        let mut kept = 0_u64;
+        for column in (0..8).filter(|column| block.used >> column & 1 == 1) {
+            let pairs = block.values[column].iter().zip(&self.floor[column]);
+            for ((value, floor), zigzag) in pairs.zip(&ZIGZAG[column]) {
+                kept |= u64::from(value.abs() >= *floor) << zigzag;
             }
+        }
+        let mut words = 0;
+        while kept != 0 {
+            let k = kept.trailing_zeros() as usize;
+            kept &= kept - 1;
+            let (row, column) = place(NATURAL[k]);
+            words += put_word(&mut room[words..], k, rounded(block.values[column][row]));
         }
         words
     }
 }
 
-fn flat(block: &Matrix) -> [f32; 64] {
-    std::array::from_fn(|i| block[i / 8][i % 8])
+/// Zigzag indices by column and row.
+const ZIGZAG: [[u8; 8]; 8] = {
+    let mut zigzag = [[0; 8]; 8];
+    let mut k = 0;
+    while k < 64 {
+        zigzag[(NATURAL[k] % 8) as usize][(NATURAL[k] / 8) as usize] = k as u8;
+        k += 1;
+    }
+    zigzag
+};
+
+/// Row and column of a natural index.
+#[inline(always)]
+fn place(natural: u8) -> (usize, usize) {
+    (usize::from(natural >> 3 & 7), usize::from(natural & 7))
 }
 
-/// Upside down: odd vertical frequencies change their sign.
-fn flip(block: &Matrix) -> Matrix {
-    std::array::from_fn(|u| {
-        if u % 2 == 1 {
-            block[u].map(|value| -value)
-        } else {
-            block[u]
-        }
-    })
+#[inline(always)]
+fn add_scaled(sums: &mut [f32; 8], factors: &[f32; 8], value: f32) {
+    for (sum, factor) in sums.iter_mut().zip(factors) {
+        *sum += factor * value;
+    }
+}
+
+#[inline(always)]
+fn rounded(value: f32) -> i16 {
+    (value + 0.5_f32.copysign(value)) as i16
 }
 
 /// What frequency `j` of block `b` (0 or 1 of a pair) adds to frequency `i` of the block of averages, as `[j][i]`.

@@ -12,14 +12,15 @@ use super::frame::QuantTable;
 use super::quant::plan::Plan;
 use super::quant::quantiser::Tuning;
 use super::quant::recipe::Recipe;
+use super::quant::tables::SCALES;
 use super::requantise::{DEEPEST_FAIR_CUT, Requantised, Shell};
 use super::size_model::{Predicted, Sample};
 use crate::{Budget, Error, Sink};
 
 /// Most evaluations of the sample for one scale.
 const EVALUATIONS: usize = 6;
-/// Relative error of the predicted size at which the search ends.
-const CLOSE: f64 = 0.004;
+/// Relative errors of the predicted size, below and above what is aimed at, at which the search ends.
+const CLOSE: (f64, f64) = (0.005, 0.012);
 /// Predicted excess that leaving coefficients out can still take away.
 const TRIMMABLE: f64 = 0.05;
 /// Slope of log size over log scale, where nothing better is known.
@@ -218,7 +219,7 @@ impl<'a> Search<'a> {
         for _ in 1..EVALUATIONS {
             let excess = (candidate.bytes / aim).ln();
             let stuck = (excess > 0.0 && self.scale >= high) || (excess < 0.0 && self.scale <= low);
-            if excess.abs() < CLOSE || stuck {
+            if (-CLOSE.0..CLOSE.1).contains(&excess) || stuck {
                 return candidate;
             }
             let next = bracket.next((f64::from(self.scale).ln(), excess));
@@ -277,9 +278,13 @@ impl<'a> Search<'a> {
         self.scale
     }
 
-    /// Whether the picture as decoded cannot fill the target.
+    /// Whether the picture as decoded cannot fill the target, but with more coefficients might.
+    ///
+    /// A file of much padding can be above the target although its finest result is far below; there is nothing more to
+    /// decode then.
     pub fn is_too_coarse(&self, bytes: f64) -> bool {
-        self.scale <= self.request.scales.0 && bytes < self.request.target as f64 * 0.99
+        let lowest = self.request.scales.0;
+        lowest > SCALES.0 && self.scale <= lowest && bytes < self.request.target as f64 * 0.99
     }
 
     /// Coarser and coarser, leaving out whatever must be, until it fits.

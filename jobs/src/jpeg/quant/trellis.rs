@@ -124,7 +124,7 @@ impl Trellis {
     }
 
     /// The best way to keep candidate `i`.
-    #[inline]
+    #[inline(always)]
     fn node(&self, candidates: &[Candidate], i: usize, first: usize, costs: &Costs) -> Node {
         let candidate = &candidates[i];
         let level = (candidate.x + 0.5) as u32;
@@ -144,7 +144,7 @@ impl Trellis {
     }
 
     /// The cheapest path to candidate `i`, its own bits (by zero run) included.
-    #[inline]
+    #[inline(always)]
     fn arrive(&self, candidates: &[Candidate], i: usize, first: usize, bits: &[f32; 64]) -> Node {
         let here = usize::from(candidates[i].index);
         let mut best = Node {
