@@ -13,6 +13,8 @@ pub(super) struct Budgets {
     bad_starts: u32,
     /// Whether there is reason to think that starting can work here at all.
     hopeful: bool,
+    /// Whether any job was ever done here.
+    fruitful: bool,
     idle_deaths: VecDeque<Moment>,
 }
 
@@ -24,14 +26,26 @@ impl Budgets {
     }
 
     /// Whether too many starts failed in a row. Where none ever worked, something is wrong with the installation and
-    /// waiting will not mend it; where some did, somebody may only be killing processes for a while.
+    /// waiting will not mend it; where some did, somebody may only be killing processes for a while. Where a job was done,
+    /// it is worth minutes of rests in between to go on.
     pub(super) fn starts_are_hopeless(&self, policy: &Policy) -> bool {
-        let (never, since) = policy.bad_start_limits;
-        self.bad_starts >= if self.hopeful { since } else { never }
+        let (never, greeted, fruitful) = policy.bad_start_limits;
+        let limit = match (self.fruitful, self.hopeful) {
+            (true, _) => fruitful,
+            (false, true) => greeted,
+            (false, false) => never,
+        };
+        self.bad_starts >= limit
+    }
+
+    /// Whether any job was ever done here.
+    pub(super) fn fruitful(&self) -> bool {
+        self.fruitful
     }
 
     /// A worker ended a job: workers do live long enough to be of use.
     pub(super) fn job_done(&mut self) {
+        self.fruitful = true;
         self.idle_deaths.clear();
     }
 
@@ -89,6 +103,9 @@ mod tests {
         budgets.greeted();
         assert!(!budgets.starts_are_hopeless(&policy));
         assert_eq!(hopeless_after(&mut budgets), Some(10));
+        budgets.job_done();
+        assert!(!budgets.starts_are_hopeless(&policy), "useful before");
+        assert_eq!(hopeless_after(&mut budgets), Some(90));
         let mut killed = Budgets::default();
         killed.bad_start(Cause::KilledOutside);
         assert_eq!(hopeless_after(&mut killed), Some(9));

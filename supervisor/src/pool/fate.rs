@@ -42,8 +42,9 @@ impl Machine {
     }
 
     /// Decides about the jobs that a process leaves behind: the one being computed may be to blame, the others are not.
+    /// Nor is any if the process was asked to go: a prefetched job it had just begun did not end it.
     pub(super) fn release(&mut self, seat: SeatId, remains: Remains, cause: Cause) {
-        let computing = remains.computing();
+        let computing = remains.computing().filter(|_| !remains.was_let_go());
         for held in remains.held.into_iter().rev() {
             if Some(held.job) == computing {
                 self.blame(seat, held.job, cause);

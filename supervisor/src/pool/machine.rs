@@ -274,11 +274,14 @@ impl Machine {
         self.release(worker.seat, remains, cause);
     }
 
-    /// A death on a job blames the job; one without spends a budget.
+    /// A death on a job blames the job; one without spends a budget. A worker that has a job and did not begin it yet is
+    /// not idle, unless no worker ever did one: then they all may die of being given work.
     fn death(&mut self, now: Moment, seat: SeatId, remains: &Remains, cause: Cause) {
+        let at_work =
+            remains.computing().is_some() || (self.budgets.fruitful() && !remains.held.is_empty());
         if !remains.greeted {
             self.bad_start(now, seat, cause);
-        } else if remains.computing().is_none() && self.budgets.idle_death(now, &self.policy) {
+        } else if !at_work && self.budgets.idle_death(now, &self.policy) {
             self.cannot_go_on(now, CannotGoOn::IdleDeaths);
         }
     }

@@ -24,8 +24,9 @@
 //! 2. Only a process's exit frees its seat; a kill does not. A kill of a process that is gone does nothing.
 //! 3. A failed image is a value, a dead worker an event; only "the tool cannot go on" ends a run by itself.
 //! 4. Bad starts and idle deaths spend budgets; a death on a job blames the job and spends none.
+//!    Where a job was ever done, a death with one in hand is not idle, and bad starts end the run only after minutes.
 //! 5. After an ambiguous death a job is tried once more, in a process that has done nothing else; then it is guilty. A job
-//!    its worker never began goes back without blame.
+//!    its worker never began goes back without blame, and so does one whose worker was told to go.
 //! 6. A source that changed is looked at again once.
 //! 7. An answer counts if it comes before the exit, even after a kill.
 //! 8. Every job found gets exactly one `Publish` or `Report`, and `Finish` comes once and last.

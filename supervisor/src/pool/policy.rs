@@ -43,8 +43,9 @@ pub struct Policy {
     pub recycle_rss: u64,
     /// Whether images that need more than the usual cap run again, alone, with a bigger one.
     pub oversize_alone: bool,
-    /// Starts in a row that may fail while no worker lives: where none ever said hello, and where some did before.
-    pub bad_start_limits: (u32, u32),
+    /// Starts in a row that may fail while no worker lives: where none ever said hello, where some did before, and where
+    /// a job was done before.
+    pub bad_start_limits: (u32, u32, u32),
     /// Idle deaths within [`Self::idle_death_window`], without a job done in between, at which the run ends.
     pub idle_death_limit: usize,
     /// See [`Self::idle_death_limit`].
@@ -77,7 +78,7 @@ impl Policy {
             recycle_after: 1000,
             recycle_rss: u64::MAX,
             oversize_alone: false,
-            bad_start_limits: (3, 10),
+            bad_start_limits: (3, 10, 100),
             idle_death_limit: 5,
             idle_death_window: Duration::from_secs(10),
             backoff: (Duration::from_millis(100), Duration::from_secs(5)),

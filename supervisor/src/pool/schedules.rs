@@ -80,6 +80,10 @@ struct Temper {
 
 #[derive(Default)]
 struct Job {
+    /// Processes that really died while they computed it.
+    killers: u8,
+    /// Processes that left it behind for any reason.
+    left_behind: u8,
     sent_to: Option<WorkerId>,
     begun: u8,
     answered: Option<(WorkerId, Finding)>,
@@ -383,6 +387,15 @@ impl World {
         self.lose_jobs(worker, cause);
     }
 
+    /// Whether the machine asked the process to go, so that its end proves nothing.
+    fn was_let_go(process: &Process) -> bool {
+        let stopped = matches!(
+            process.killed_for,
+            Some(KillReason::Stopped | KillReason::NeverLeft)
+        );
+        stopped || (process.told_to_leave && process.killed_for.is_none())
+    }
+
     fn note_exit(&mut self, worker: WorkerId, cause: Cause) {
         self.process(worker).exited = true;
         self.lose_jobs(worker, cause);
@@ -390,11 +403,14 @@ impl World {
 
     fn lose_jobs(&mut self, worker: WorkerId, cause: Cause) {
         let process = self.process(worker);
+        let let_go = Self::was_let_go(process);
         let (begun, holds) = (process.begun.take(), std::mem::take(&mut process.holds));
         for id in holds {
             let job = self.job(id);
             if job.sent_to == Some(worker) {
                 job.sent_to = None;
+                job.killers += u8::from(begun == Some(id) && !let_go);
+                job.left_behind += u8::from(!let_go);
                 if begun == Some(id) {
                     job.needs_fresh = cause.blame() == Blame::TryFresh;
                     job.needs_alone |= cause.blame() == Blame::TryAlone;
@@ -441,6 +457,10 @@ impl World {
             } => {
                 let most = self.policy.retries + 1 + u8::from(self.jobs[&job].too_big);
                 self.check(deaths <= most, "more deaths than tries");
+                let known = &self.jobs[&job];
+                self.check(deaths <= known.killers, "a death that never was");
+                let blamed = matches!(verdict, Verdict::Died(_));
+                self.check(!blamed || known.left_behind > 0, "blamed for no death");
                 self.settle(job, verdict == Verdict::Interrupted);
             }
             Command::Reexamine(job) => {

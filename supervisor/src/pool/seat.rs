@@ -69,6 +69,26 @@ pub(super) struct Remains {
 }
 
 impl Remains {
+    /// Whether it went because it was asked to: then its end says nothing about any image.
+    pub(super) fn was_let_go(&self) -> bool {
+        match self.phase {
+            Phase::Closing { .. } => true,
+            Phase::Dying { reason, .. } => match reason {
+                KillReason::Stopped | KillReason::NeverLeft => true,
+                KillReason::NeverReady
+                | KillReason::NeverStarted
+                | KillReason::Timeout
+                | KillReason::MemoryCap
+                | KillReason::Misbehaved => false,
+            },
+            Phase::Vacant
+            | Phase::Cooling { .. }
+            | Phase::Starting { .. }
+            | Phase::Live
+            | Phase::WrittenOff => false,
+        }
+    }
+
     /// The job it was computing.
     pub(super) fn computing(&self) -> Option<JobId> {
         let front = self.held.front()?;

@@ -744,6 +744,57 @@ fn a_crash_while_draining_is_left_for_the_next_run() {
 }
 
 #[test]
+fn a_prefetched_job_that_was_begun_after_the_close_is_not_blamed_for_the_leaving() {
+    let causes = [Cause::Left, Cause::Crashed, Cause::Timeout];
+    for (retries, cause) in [0, 1].into_iter().flat_map(|n| causes.map(|c| (n, c))) {
+        let mut table = table(|policy| policy.retries = retries).busy();
+        table.tell(Event::Stop(Stop::Drain));
+        let commands = table.tell(done(first(), A, Finding::Output));
+        assert!(commands.contains(&Command::Close(first())));
+        assert_eq!(table.tell(Event::Started(first(), B)), []);
+        assert_eq!(
+            table.tell(Event::Exited(first(), cause)),
+            [report(B, Verdict::Interrupted, Some(0), 0)]
+        );
+    }
+}
+
+#[test]
+fn a_job_begun_in_a_worker_that_has_to_be_killed_to_leave_is_not_blamed() {
+    let mut table = table(|policy| policy.retries = 0).busy();
+    table.tell(Event::Stop(Stop::Drain));
+    table.tell(done(first(), A, Finding::Output));
+    table.tell(Event::Started(first(), B));
+    assert_eq!(
+        table.at(5_000, Event::Tick),
+        [Command::Kill(first(), KillReason::NeverLeft)]
+    );
+    assert_eq!(
+        table.at(5_001, Event::Exited(first(), Cause::Left)),
+        [report(B, Verdict::Interrupted, Some(0), 0)]
+    );
+}
+
+#[test]
+fn a_worker_killed_with_a_job_in_hand_is_not_idle_once_any_job_was_done() {
+    let mut table = one_seat();
+    table.all(&[
+        Event::Found(A),
+        Event::Ready(first()),
+        Event::Started(first(), A),
+        done(first(), A, Finding::Output),
+        Event::Exited(first(), Cause::KilledOutside),
+        Event::Found(B),
+        Event::Found(C),
+    ]);
+    for incarnation in 2..=6 {
+        table.tell(Event::Ready(worker(0, incarnation)));
+        let commands = table.tell(Event::Exited(worker(0, incarnation), Cause::KilledOutside));
+        assert!(!commands.contains(&Command::StopWalk), "{incarnation}");
+    }
+}
+
+#[test]
 fn what_is_found_after_the_end_was_asked_for_is_interrupted() {
     let mut table = one_seat().busy();
     table.tell(Event::Stop(Stop::Drain));
