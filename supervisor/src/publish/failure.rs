@@ -25,7 +25,7 @@ pub(crate) fn failed(doing: &str, path: &Path, error: &io::Error) -> Failed {
             FailureKind::OutputExists,
             "a file stands where a folder is needed; move it away and run again",
         ),
-        Some(Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST) => (
+        Some(Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST | Errno::LOOP) => (
             FailureKind::OutputExists,
             "something else stands there; move it away and run again",
         ),

@@ -96,6 +96,9 @@ impl<H: Hook> Files for Hooked<H> {
     fn make_folder(&self, folder: &Path) -> io::Result<()> {
         self.run(Call::MakeFolder(folder), || Disk.make_folder(folder))
     }
+    fn check_folder(&self, folder: &Path) -> io::Result<()> {
+        self.run(Call::Plain, || Disk.check_folder(folder))
+    }
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.run(Call::Rename(from, to), || Disk.rename_new(from, to))
     }

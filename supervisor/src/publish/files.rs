@@ -73,6 +73,8 @@ pub(crate) trait Files {
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
     /// Makes a folder.
     fn make_folder(&self, folder: &Path) -> io::Result<()>;
+    /// Whether a folder, or a link to one, has this name; an error says what is there instead.
+    fn check_folder(&self, folder: &Path) -> io::Result<()>;
     /// Renames; fails where the new name is taken.
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Renames over whatever has the new name.
@@ -176,6 +178,13 @@ impl Files for Disk {
 
     fn make_folder(&self, folder: &Path) -> io::Result<()> {
         std::fs::create_dir(folder)
+    }
+
+    fn check_folder(&self, folder: &Path) -> io::Result<()> {
+        if std::fs::metadata(folder)?.is_dir() {
+            return Ok(());
+        }
+        Err(rustix::io::Errno::NOTDIR.into())
     }
 
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {

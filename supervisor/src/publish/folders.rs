@@ -3,6 +3,7 @@
 use super::failure::{again, failed};
 use super::files::Files;
 use pressroom_shared::Failed;
+use rustix::io::Errno;
 use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -36,15 +37,25 @@ impl Folders {
     }
 
     fn make(&mut self, files: &dyn Files, folder: &Path) -> io::Result<()> {
-        match again(|| files.make_folder(folder)) {
+        match self.make_one(files, folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let Some(above) = folder.parent() else {
                     return Err(error);
                 };
                 self.make(files, above)?;
-                self.make(files, folder)
+                // Once: what is still missing now (a folder that was removed again, `/proc`) cannot be made.
+                self.make_one(files, folder)
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            made => made,
+        }
+    }
+
+    /// Makes one folder below one that exists. What stands there already must be a folder, or a link to one.
+    fn make_one(&mut self, files: &dyn Files, folder: &Path) -> io::Result<()> {
+        match again(|| files.make_folder(folder)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                again(|| files.check_folder(folder)).map_err(in_the_way)
+            }
             Err(error) => Err(error),
             Ok(()) => {
                 if let Some(above) = folder.parent() {
@@ -70,5 +81,56 @@ impl Folders {
     /// The folders whose names changed since the last call.
     pub(super) fn take_touched(&mut self) -> BTreeSet<PathBuf> {
         std::mem::take(&mut self.touched)
+    }
+}
+
+/// A name that is taken, but leads to no folder: a file, or a link to something that is not there. What the system says of
+/// the latter ("no such file") would be taken for a folder that can be made.
+fn in_the_way(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::NotFound => Errno::NOTDIR.into(),
+        _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::files::Disk;
+    use super::*;
+    use pressroom_shared::FailureKind;
+
+    fn make_for(file: &Path) -> Result<(), Failed> {
+        Folders::default().make_for(&Disk, file)
+    }
+
+    #[test]
+    fn what_cannot_become_a_folder_is_a_named_failure_and_no_endless_try() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        std::os::unix::fs::symlink("nowhere", root.join("dangling")).unwrap();
+        std::os::unix::fs::symlink("loop", root.join("loop")).unwrap();
+        std::fs::write(root.join("file"), "").unwrap();
+        for (file, kind) in [
+            ("dangling/a.jpg", FailureKind::OutputExists),
+            ("dangling/deep/er/a.jpg", FailureKind::OutputExists),
+            ("file/a.jpg", FailureKind::OutputExists),
+            ("file/deep/a.jpg", FailureKind::OutputExists),
+            ("loop/a.jpg", FailureKind::OutputExists),
+        ] {
+            let failed = make_for(&root.join(file)).unwrap_err();
+            assert_eq!(failed.kind, kind, "{file}: {}", failed.message);
+            assert!(failed.message.contains("create the folder"), "{file}");
+        }
+        let failed = make_for(Path::new("/proc/nobody/a.jpg")).unwrap_err();
+        assert_eq!(failed.kind, FailureKind::Io, "{}", failed.message);
+    }
+
+    #[test]
+    fn folders_are_made_below_each_other_and_links_to_folders_are_followed() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("real")).unwrap();
+        std::os::unix::fs::symlink("real", root.path().join("link")).unwrap();
+        make_for(&root.path().join("link/a/b/c.jpg")).unwrap();
+        assert!(root.path().join("real/a/b").is_dir());
     }
 }
