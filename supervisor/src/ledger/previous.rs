@@ -111,6 +111,27 @@ fn kept(known: &Known, output: Output, same_attempt: bool) -> Previous {
     }
 }
 
+/// Whether what stands at the destination, with this size and time, is known not to be ours, so that the work would be for
+/// nothing. Where the ledger knows too little (it was lost, or the output was copied and has another time), the work is done:
+/// publishing compares, and takes an output that comes out the same for ours.
+pub(crate) fn is_foreign(
+    known: &Known,
+    now: Identity,
+    keys: &Keys,
+    size: u64,
+    mtime_ns: i64,
+) -> bool {
+    let ours = |before: Published| before.size == size && before.mtime_ns == mtime_ns;
+    if known.published.is_some_and(ours) {
+        return false;
+    }
+    let edited = known.published.is_some_and(|before| before.size != size);
+    let compared = known.verdict == Verdict::Skipped
+        && same_input(known.identity, now, false)
+        && known.keys.settings == keys.settings;
+    edited || compared
+}
+
 fn repeats(reason: &str) -> bool {
     words::failure_of(reason).is_some_and(words::failure_repeats)
 }
@@ -176,6 +197,26 @@ mod tests {
             judge(&saved, moved, &KEYS, there(30), true),
             Previous::Changed
         );
+    }
+
+    #[test]
+    fn an_output_is_foreign_only_if_that_is_known() {
+        let foreign =
+            |known: &Known, keys, size, mtime_ns| is_foreign(known, INPUT, &keys, size, mtime_ns);
+        let saved = known(Verdict::Saved, "");
+        assert!(!foreign(&saved, KEYS, 30, 4), "ours");
+        assert!(foreign(&saved, KEYS, 31, 5), "edited");
+        assert!(!foreign(&saved, KEYS, 30, 5), "perhaps copied");
+        let other = Keys {
+            settings: 7,
+            ..KEYS
+        };
+        let mut unknown = known(Verdict::Interrupted, "");
+        unknown.published = None;
+        assert!(!foreign(&unknown, KEYS, 30, 4), "never compared");
+        unknown.verdict = Verdict::Skipped;
+        assert!(foreign(&unknown, KEYS, 30, 4), "compared before");
+        assert!(!foreign(&unknown, other, 30, 4), "compared with another");
     }
 
     #[test]

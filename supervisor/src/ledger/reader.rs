@@ -1,6 +1,6 @@
 //! Reads the ledger while another thread writes it: "was this done before?" for the walk, rows for the reports.
 
-use super::previous::{Output, judge, mtime_ns};
+use super::previous::{Output, is_foreign, judge, mtime_ns};
 use super::recovery::hash_of;
 use super::row::{self, bytes, path};
 use super::schema::{self, HowEnded, Run, RunEnd};
@@ -21,7 +21,7 @@ pub struct Lookup {
     pub recheck: bool,
     /// `--retry-failed`: failed inputs are tried again although nothing changed.
     pub retry_failed: bool,
-    /// `--overwrite never`: an output that is not ours is left alone, and that is no failure.
+    /// `--overwrite never`: an output that is known not to be ours is left alone without any work, and that is no failure.
     pub leave_foreign: bool,
 }
 
@@ -59,7 +59,7 @@ impl Reader {
             Previous::Unchanged => Ok(Some(Skip::Unchanged)),
             Previous::FailedBefore if !lookup.retry_failed => Ok(Some(Skip::FailedBefore)),
             Previous::FailedBefore | Previous::Never | Previous::Changed => {
-                let foreign = lookup.leave_foreign && self.foreign(task)?;
+                let foreign = lookup.leave_foreign && self.foreign(task, &lookup.keys)?;
                 Ok(foreign.then_some(Skip::Exists))
             }
         }
@@ -79,15 +79,17 @@ impl Reader {
         Ok(judge(&known, task.identity, keys, output, recheck))
     }
 
-    fn foreign(&self, task: &Task) -> Result<bool, LedgerError> {
+    fn foreign(&self, task: &Task, keys: &Keys) -> Result<bool, LedgerError> {
         if task.destination == task.source {
             return Ok(false);
         }
         let Ok(found) = std::fs::symlink_metadata(&task.destination) else {
             return Ok(false);
         };
-        let ours = self.known(&task.target)?.and_then(|known| known.published);
-        Ok(!ours.is_some_and(|ours| ours.size == found.len() && ours.mtime_ns == mtime_ns(&found)))
+        let known = self.known(&task.target)?;
+        Ok(known.is_some_and(|known| {
+            is_foreign(&known, task.identity, keys, found.len(), mtime_ns(&found))
+        }))
     }
 
     fn known(&self, target: &Path) -> Result<Option<Known>, LedgerError> {

@@ -544,6 +544,35 @@ fn the_walk_learns_what_needs_no_work() {
 }
 
 #[test]
+fn after_a_lost_ledger_outputs_of_ours_are_known_again_and_others_stay() {
+    for (stands, again, ending) in [
+        (RESULT, Some(Skip::Unchanged), None),
+        (b"mine".as_slice(), Some(Skip::Exists), Some(Skip::Exists)),
+    ] {
+        let mut world = World::new(Scene::New);
+        world.policy.overwrite = Overwrite::Never;
+        std::fs::create_dir_all(world.destination().parent().unwrap()).unwrap();
+        std::fs::write(world.destination(), stands).unwrap();
+        drop(world.writer());
+        let lookup = Lookup {
+            keys: Keys::of(&super::world::settings(), &super::world::limits()),
+            recheck: false,
+            retry_failed: false,
+            leave_foreign: true,
+        };
+        let ask = || world.reader().skip(&world.task(), &lookup).unwrap();
+        assert_eq!(ask(), None, "nothing is known, so the work decides");
+        let record = publish(&world, world.publish(RESULT));
+        match ending {
+            None => assert!(matches!(record.ending, Ending::Saved(_)), "{record:?}"),
+            Some(skip) => assert_eq!(record.ending, Ending::Skipped(skip)),
+        }
+        assert_eq!(std::fs::read(world.destination()).unwrap(), stands);
+        assert_eq!(ask(), again, "the next run knows");
+    }
+}
+
+#[test]
 fn an_unwritable_place_for_the_ledger_is_named() {
     let folder = scratch();
     let blocked = folder.path().join("blocked");
