@@ -4,8 +4,10 @@
 
 use crate::cli::config::{HOME, LockMode};
 use crate::exit::Exit;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -41,7 +43,7 @@ pub enum LockError {
     },
     /// A link stands where pressroom's own folder should be. What is written and swept there would land elsewhere.
     #[error(
-        "{} is a link, and pressroom keeps its own files in a folder of that name: remove it, or choose another output folder",
+        "{} is a link, and pressroom keeps its own files under that name: remove it, or choose another place",
         path.display()
     )]
     Link {
@@ -214,15 +216,22 @@ fn make_folder(home: &Path) -> Result<(), LockError> {
     std::fs::create_dir_all(home).map_err(failed)
 }
 
+/// Opens the lock file, or makes it. Its content stays until the lock is held, and a link in its place is not followed:
+/// what it leads to would be overwritten with the name of the holder.
 fn open(path: &Path) -> Result<File, LockError> {
     let failed = |error| LockError::Io {
         operation: "open the lock file",
         path: path.to_owned(),
         error,
     };
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    options.open(path).map_err(failed)
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::open(path, flags, Mode::from_raw_mode(0o666)) {
+        Ok(file) => Ok(file.into()),
+        Err(Errno::LOOP) => Err(LockError::Link {
+            path: path.to_owned(),
+        }),
+        Err(errno) => Err(failed(errno.into())),
+    }
 }
 
 /// Locks the file; where the file system has no locks, answers with a warning.
@@ -253,11 +262,7 @@ fn acquire(file: &File, path: &Path, mode: LockMode) -> Result<Option<String>, L
 }
 
 fn has_no_locks(error: &io::Error) -> bool {
-    let none = [
-        rustix::io::Errno::NOLCK,
-        rustix::io::Errno::NOTSUP,
-        rustix::io::Errno::NOSYS,
-    ];
+    let none = [Errno::NOLCK, Errno::NOTSUP, Errno::NOSYS];
     error.kind() == io::ErrorKind::Unsupported
         || none
             .iter()
@@ -380,6 +385,19 @@ mod tests {
         assert!(matches!(error, LockError::Link { .. }), "{error}");
         assert_eq!(error.exit(LockMode::Skip), Exit::CannotRun);
         assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_link_in_place_of_the_lock_file_is_refused_and_what_it_leads_to_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().join(".pressroom");
+        std::fs::create_dir(&home).unwrap();
+        let victim = folder.path().join("victim");
+        std::fs::write(&victim, "mine").unwrap();
+        std::os::unix::fs::symlink(&victim, home.join(NAME)).unwrap();
+        let error = Lock::take(&home, None, LockMode::Fail).unwrap_err();
+        assert!(matches!(error, LockError::Link { .. }), "{error}");
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
     }
 
     #[test]
