@@ -5,7 +5,7 @@ use crate::cli::{self, DoctorArgs, ReportArgs};
 use crate::doctor;
 use crate::exit::Exit;
 use crate::report::past::{self, Question};
-use crate::report::{Terminal, html};
+use crate::report::{Kind, Terminal, check_place, html};
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -70,6 +70,11 @@ pub(crate) fn report(args: &ReportArgs) -> Exit {
         json: args.json,
         since,
     };
+    if let Some(page) = &args.html
+        && let Err(error) = check_place(page, Kind::Html)
+    {
+        return complain(&error, Exit::Usage);
+    }
     if let Some(page) = &args.html
         && let Err(error) = html::write(
             args.places.first().map_or(Path::new("."), PathBuf::as_path),

@@ -1,6 +1,7 @@
 //! The live display on a terminal: a line per worker and a bar for all of it. Draws on standard error through indicatif,
 //! a few times a second however often it is told something.
 
+use super::screen::Screen;
 use super::tally::Tally;
 use super::text::{grouped, name};
 use crate::units::show_size;
@@ -22,8 +23,14 @@ pub(super) struct Bars {
 }
 
 impl Bars {
+    /// On standard error, which may go away.
     pub(super) fn new() -> Self {
-        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(HERTZ));
+        Self::on(Screen::new(Box::new(std::io::stderr())))
+    }
+
+    fn on(screen: Screen) -> Self {
+        let target = ProgressDrawTarget::term_like_with_hz(Box::new(screen), HERTZ);
+        let all = MultiProgress::with_draw_target(target);
         let total = all.add(ProgressBar::new(0).with_style(total_style(false)));
         total.set_message("nothing done yet");
         total.enable_steady_tick(Duration::from_secs(1));
@@ -120,6 +127,71 @@ fn show_rate(state: &ProgressState, text: &mut dyn Write) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    use std::sync::{Arc, Mutex};
+
+    /// A terminal that goes away after so many frames.
+    struct Closed(Arc<AtomicU32>);
+
+    impl io::Write for Closed {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let left = self.0.load(Relaxed);
+            if left == 0 {
+                return Err(io::Error::from_raw_os_error(5));
+            }
+            self.0.store(left - 1, Relaxed);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_terminal_that_goes_away_takes_nothing_with_it() {
+        for frames in [0, 1, 5] {
+            let mut bars = Bars::on(Screen::new(Box::new(Closed(Arc::new(frames.into())))));
+            let mut said = 0;
+            for seat in 0..4 {
+                bars.found(u64::from(seat), seat == 3);
+                bars.started(seat, Path::new("a.jpg"));
+                bars.aside(|| said += 1);
+                bars.ended(&Tally::default());
+                bars.idle(seat);
+            }
+            bars.clear();
+            bars.aside(|| said += 1);
+            drop(bars);
+            assert_eq!(said, 5, "what is printed aside is tried all the same");
+        }
+    }
+
+    /// A terminal that remembers.
+    #[derive(Clone, Default)]
+    struct Seen(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Seen {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn lines_are_drawn_and_taken_away_again() {
+        let seen = Seen::default();
+        let mut bars = Bars::on(Screen::new(Box::new(seen.clone())));
+        bars.started(0, Path::new("a.jpg"));
+        bars.aside(|| {});
+        bars.clear();
+        let text = String::from_utf8(seen.0.lock().unwrap().clone()).unwrap();
+        assert!(text.contains("a.jpg"), "{text:?}");
+        assert!(text.contains("\u{1b}[2K"), "{text:?}");
+    }
 
     #[test]
     fn the_templates_are_valid() {

@@ -75,6 +75,8 @@ fn saved_line(path: &str, entry: &Entry) -> String {
 fn with_message(title: &str, message: &str) -> String {
     if message.is_empty() {
         title.to_owned()
+    } else if message.starts_with(title) {
+        clean(message)
     } else {
         format!("{title}: {}", clean(message))
     }
@@ -145,6 +147,7 @@ fn headline(tally: &Tally, facts: &Facts) -> String {
     let images = count(facts.discovered.max(tally.ended()), "image");
     let did = match tally.done() {
         0 if tally.ended() == 0 => "nothing to do".to_owned(),
+        0 if tally.exists + tally.interrupted > 0 => "nothing was done".to_owned(),
         0 => "nothing to do again".to_owned(),
         done => format!(
             "{} saved, {} kept, {} failed; {} images/s",
@@ -280,13 +283,20 @@ pub fn mail(tally: &Tally, facts: &Facts) -> Option<String> {
     if well {
         return None;
     }
-    Some(format!(
-        "pressroom: {} of {} into {} failed\n{}",
-        grouped(tally.failed_in_all() + tally.failed_before),
-        count(facts.discovered.max(tally.ended()), "image"),
-        name(&facts.output),
-        summary(tally, facts)
-    ))
+    let failed = tally.failed_in_all() + tally.failed_before;
+    let images = count(facts.discovered.max(tally.ended()), "image");
+    let output = name(&facts.output);
+    let news = if failed > 0 {
+        format!("{} of {images} into {output} failed", grouped(failed))
+    } else if facts.how == Some(HowEnded::Finished) {
+        format!(
+            "{} of {images} into {output} left alone",
+            grouped(tally.exists)
+        )
+    } else {
+        format!("{images} found for {output}, and the run ended early")
+    };
+    Some(format!("pressroom: {news}\n{}", summary(tally, facts)))
 }
 
 /// A progress line without a terminal's help.
@@ -308,6 +318,30 @@ mod tests {
     use super::super::samples;
     use super::*;
     use std::path::PathBuf;
+
+    #[test]
+    fn a_quiet_run_does_not_call_failed_what_was_left_alone() {
+        let tally = Tally {
+            exists: 13,
+            ..Tally::default()
+        };
+        let text = mail(&tally, &samples::facts()).unwrap();
+        let first = text.lines().next().unwrap();
+        assert!(
+            first.contains("13 of ") && first.ends_with(" left alone"),
+            "{first}"
+        );
+        let mut early = samples::facts();
+        early.how = Some(HowEnded::Signal);
+        let text = mail(&Tally::default(), &early).unwrap();
+        assert!(!text.contains("failed"), "{text}");
+    }
+
+    #[test]
+    fn a_message_that_begins_with_its_title_is_said_once() {
+        let text = with_message("not an image", "not an image: it looks like a video");
+        assert_eq!(text, "not an image: it looks like a video");
+    }
 
     #[test]
     fn the_head_says_what_how_many_why_and_under_what() {

@@ -10,8 +10,10 @@ pub mod html;
 pub mod human;
 pub mod json;
 pub mod metrics;
+mod occupied;
 pub mod past;
 mod replace;
+mod screen;
 mod tally;
 mod terminal;
 mod text;
@@ -20,5 +22,6 @@ mod text;
 mod samples;
 
 pub use facts::{Facts, Header};
+pub use occupied::{Kind, Occupied, check as check_place};
 pub use tally::{Failures, Tally};
 pub use terminal::{OutputError, Terminal};

@@ -5,7 +5,9 @@
 
 use super::bars::Bars;
 use super::facts::{Facts, Header};
+use super::occupied::{self, Kind, Occupied};
 use super::tally::Tally;
+use super::text::clean;
 use super::{csv, human, json};
 use crate::cli::config::{OutputConfig, Progress, Sink};
 use crate::ledger::Entry;
@@ -18,12 +20,38 @@ use std::time::{Duration, Instant};
 /// Time between two progress lines where there are no bars.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
-/// A file for records could not be made.
+/// A file that was asked for cannot be written.
 #[derive(Debug, thiserror::Error)]
-#[error("could not create {}: {source}; check the folder and who may write there", path.display())]
-pub struct OutputError {
-    path: PathBuf,
-    source: io::Error,
+pub enum OutputError {
+    /// A file for records could not be made.
+    #[error("could not create {}: {source}; check the folder and who may write there", path.display())]
+    Create {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Something stands there that is not to be replaced.
+    #[error(transparent)]
+    Occupied(#[from] Occupied),
+}
+
+/// Looks at the places of all files that were asked for, before any of them is touched.
+fn check_places(output: &OutputConfig) -> Result<(), Occupied> {
+    let json = match &output.json {
+        None | Some(Sink::Stdout) => None,
+        Some(Sink::File(path)) => Some(path),
+    };
+    let places = [
+        (json, Kind::Json),
+        (output.csv.as_ref(), Kind::Csv),
+        (output.html.as_ref(), Kind::Html),
+        (output.metrics.as_ref(), Kind::Metrics),
+    ];
+    for (path, kind) in places {
+        path.map_or(Ok(()), |path| occupied::check(path, kind))?;
+    }
+    Ok(())
 }
 
 /// Everything that is said.
@@ -53,8 +81,9 @@ impl Terminal {
     /// Opens what is to be written to.
     ///
     /// # Errors
-    /// A file of `--json` or `--csv` cannot be made.
+    /// A file of `--json` or `--csv` cannot be made, or a file that was asked for would replace something else.
     pub fn new(output: &OutputConfig) -> Result<Self, OutputError> {
+        check_places(output)?;
         let json = match &output.json {
             None => None,
             Some(Sink::Stdout) => Some(Stream::stdout()),
@@ -93,9 +122,9 @@ impl Terminal {
         }
     }
 
-    /// Says something that is worth it even in a quiet run.
+    /// Says something that is worth it even in a quiet run. Names in it must not drive the terminal.
     pub fn note(&mut self, text: &str) {
-        let line = format!("pressroom: {text}\n");
+        let line = note(text);
         let errors = &mut self.errors;
         self.display.aside(|| errors.write(&line));
     }
@@ -195,6 +224,12 @@ impl Terminal {
     }
 }
 
+/// A note as it is printed: of all control characters only the ends of lines keep their meaning.
+fn note(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(clean).collect();
+    format!("pressroom: {}\n", lines.join("\n"))
+}
+
 impl Display {
     fn of(output: &OutputConfig) -> Self {
         let lines = || Self::Lines {
@@ -246,7 +281,7 @@ impl Stream {
     }
 
     fn file(path: &Path) -> Result<Self, OutputError> {
-        let file = File::create(path).map_err(|source| OutputError {
+        let file = File::create(path).map_err(|source| OutputError::Create {
             path: path.to_path_buf(),
             source,
         })?;
@@ -336,6 +371,39 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
         assert!(terminal.finish(&super::super::samples::facts()));
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
+    }
+
+    #[test]
+    fn a_photo_in_place_of_a_report_stays_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("photo");
+        std::fs::write(&path, "\u{ff}\u{d8} a photo").unwrap();
+        let mut places = [
+            quiet_with_json(Sink::File(path.clone())),
+            quiet_with_json(Sink::Stdout),
+            quiet_with_json(Sink::Stdout),
+            quiet_with_json(Sink::Stdout),
+        ];
+        places[1].csv = Some(path.clone());
+        places[2].html = Some(path.clone());
+        places[3].metrics = Some(path.clone());
+        for output in places {
+            let error = Terminal::new(&output).unwrap_err();
+            assert!(matches!(error, OutputError::Occupied(_)), "{error}");
+            assert_eq!(
+                std::fs::read_to_string(&path).unwrap(),
+                "\u{ff}\u{d8} a photo"
+            );
+        }
+    }
+
+    #[test]
+    fn names_in_a_note_do_not_drive_the_terminal() {
+        let text = note("no\u{1b}[31m\rsuch\u{202e}\nUsage: pressroom");
+        assert_eq!(
+            text,
+            "pressroom: no\\u{1b}[31m\\rsuch\\u{202e}\nUsage: pressroom\n"
+        );
     }
 
     #[test]

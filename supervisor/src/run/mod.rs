@@ -7,12 +7,13 @@ mod show;
 mod wording;
 
 use crate::cli::Config;
+use crate::commands;
 use crate::driver::{Driven, Driver};
 use crate::exit::Exit;
 use crate::ledger::{HowEnded, RunEnd, default_path};
 use crate::pool::{CannotGoOn, Finish, StopReason};
 use crate::recorder::Recorder;
-use crate::report::{Facts, Tally, Terminal, html, metrics};
+use crate::report::{Facts, OutputError, Tally, Terminal, html, metrics};
 use setup::Ready;
 use show::Show;
 use std::sync::Arc;
@@ -46,7 +47,10 @@ pub(crate) fn compress(config: Config, command_line: String) -> Exit {
     let config = Arc::new(config);
     let mut terminal = match Terminal::new(&config.output) {
         Ok(terminal) => terminal,
-        Err(error) => return crate::commands::complain(&error, Exit::CannotRun),
+        Err(error @ OutputError::Occupied(_)) => return commands::complain(&error, Exit::Usage),
+        Err(error @ OutputError::Create { .. }) => {
+            return commands::complain(&error, Exit::CannotRun);
+        }
     };
     match start(&config, command_line, &mut terminal) {
         Ok(exit) => exit,
