@@ -213,6 +213,7 @@ impl<A: Audience> Driver<A> {
             }
         }
         self.hands.put_down();
+        self.tell_left();
         finish
     }
 
@@ -254,6 +255,13 @@ impl<A: Audience> Driver<A> {
         self.handle(Event::RecorderLost);
     }
 
+    /// Tells of inputs that nobody records any more.
+    fn tell_left(&mut self) {
+        for record in self.hands.take_left() {
+            self.audience.recorded(&record);
+        }
+    }
+
     /// The first request to end drains, the second kills; who asks a third time wants out at any price, even if the disk
     /// does not answer any more. Workers leave by themselves then.
     fn asked(&mut self, asked: Asked) {
@@ -292,7 +300,8 @@ impl<A: Audience> Driver<A> {
         while self.hands.unrecorded() > 0 {
             self.hands.flush();
             let Some(recorded) = self.sources.recorded.recv().await else {
-                return;
+                self.hands.recorder_is_lost();
+                return self.tell_left();
             };
             self.hands.recorded(&recorded);
             self.audience.recorded(&recorded.record);

@@ -40,6 +40,10 @@ pub(crate) fn failed(doing: &str, path: &Path, error: &io::Error) -> Failed {
             FailureKind::Io,
             "too many files are open; raise the limit (ulimit -n) and run again",
         ),
+        Some(Errno::FBIG) => (
+            FailureKind::Io,
+            "the file may not become that large here; raise the limit (ulimit -f) and run again",
+        ),
         Some(Errno::IO) => (
             FailureKind::Io,
             "the disk reported an error; look at the system's log before you run again",

@@ -18,7 +18,7 @@ mod tests;
 #[cfg(test)]
 mod world;
 #[cfg(test)]
-pub(crate) use samples::{sample_ledger, sample_record, sample_second_run};
+pub(crate) use samples::{sample_ledger, sample_record, sample_second_run, sample_start};
 
 pub use error::RecorderError;
 pub use request::{Publish, Recorded, Request};
@@ -26,6 +26,7 @@ pub use request::{Publish, Recorded, Request};
 use crate::ledger::{Reader, RunEnd, RunStart, Writer};
 use crate::publish::{Disk, Policy, Publisher, umask};
 use crate::report::Tally;
+use crate::sys::OpenFiles;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
@@ -70,11 +71,13 @@ pub fn start(setup: Setup) -> Result<(Recorder, UnboundedReceiver<Recorded>), Re
     let writer = Writer::open(&setup.ledger, &setup.output, &setup.run)?;
     let run = writer.run();
     let publisher = Publisher::new(Disk, setup.policy, run, umask());
+    let room = OpenFiles::now().left_beside(setup.run.workers);
+    let most = usize::try_from(room).map_or(thread::MOST, |room| room.min(thread::MOST));
     let (requests, inbox) = mpsc::channel();
     let (answers, answered) = tokio::sync::mpsc::unbounded_channel();
     let thread = std::thread::Builder::new()
         .name("recorder".to_owned())
-        .spawn(move || thread::Thread::new(writer, publisher, answers).run(&inbox))
+        .spawn(move || thread::Thread::new(writer, publisher, answers, most).run(&inbox))
         .map_err(|source| RecorderError::Thread { source })?;
     let recorder = Recorder {
         requests,

@@ -124,3 +124,8 @@ fn failed() -> Record {
     record.deaths = 1;
     record
 }
+
+/// How a run begins.
+pub(crate) fn sample_start() -> crate::ledger::RunStart {
+    super::world::start()
+}

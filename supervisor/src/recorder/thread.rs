@@ -9,8 +9,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// Results in one batch, at most; each holds a file open.
-const MOST: usize = 128;
+/// Results in one batch, at most; each holds a file open, and there may be room for fewer.
+pub(super) const MOST: usize = 128;
 
 /// How long the first result of a batch waits for company, at most.
 const LINGER: Duration = Duration::from_millis(25);
@@ -24,6 +24,7 @@ pub(super) struct Thread<F> {
     publisher: Publisher<F>,
     answers: UnboundedSender<Recorded>,
     tally: Tally,
+    most: usize,
 }
 
 /// What was gathered.
@@ -35,23 +36,26 @@ struct Gathered {
 }
 
 impl<F: Files> Thread<F> {
+    /// Takes `most` results at a time, or fewer.
     pub(super) fn new(
         writer: Writer,
         publisher: Publisher<F>,
         answers: UnboundedSender<Recorded>,
+        most: usize,
     ) -> Self {
         Self {
             writer,
             publisher,
             answers,
             tally: Tally::default(),
+            most,
         }
     }
 
     /// Works until told to finish, or until nobody asks any more.
     pub(super) fn run(mut self, inbox: &Receiver<Message>) -> Result<Tally, RecorderError> {
         loop {
-            let gathered = gather(inbox);
+            let gathered = gather(inbox, self.most);
             if !gathered.requests.is_empty() {
                 self.work(gathered.requests)?;
             }
@@ -86,15 +90,15 @@ impl<F: Files> Thread<F> {
     }
 }
 
-/// Waits for the first message, then takes what comes within [`LINGER`] without a [`GAP`], up to [`MOST`].
-fn gather(inbox: &Receiver<Message>) -> Gathered {
+/// Waits for the first message, then takes what comes within [`LINGER`] without a [`GAP`], up to `most`.
+fn gather(inbox: &Receiver<Message>, most: usize) -> Gathered {
     let mut gathered = Gathered::default();
     match inbox.recv() {
         Ok(message) => gathered.take(message),
         Err(_) => gathered.closed = true,
     }
     let until = Instant::now() + LINGER;
-    while !gathered.complete() {
+    while !gathered.complete(most) {
         let patience = if gathered.lingers() {
             until.saturating_duration_since(Instant::now()).min(GAP)
         } else {
@@ -118,8 +122,8 @@ impl Gathered {
         }
     }
 
-    fn complete(&self) -> bool {
-        self.closed || self.end.is_some() || self.requests.len() >= MOST
+    fn complete(&self, most: usize) -> bool {
+        self.closed || self.end.is_some() || self.requests.len() >= most
     }
 
     /// Only results are worth waiting for: they cost flushes.
@@ -127,5 +131,22 @@ impl Gathered {
         self.requests
             .iter()
             .any(|request| matches!(request, Request::Publish(_)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample_record;
+    use super::*;
+
+    #[test]
+    fn a_batch_is_no_larger_than_there_is_room_for() {
+        let (sender, inbox) = std::sync::mpsc::channel();
+        for _ in 0..5 {
+            let request = Request::Record(sample_record());
+            sender.send(Message::Request(Box::new(request))).unwrap();
+        }
+        let sizes = [(); 3].map(|()| gather(&inbox, 2).requests.len());
+        assert_eq!(sizes, [2, 2, 1]);
     }
 }

@@ -10,10 +10,11 @@ use crate::cli::Config;
 use crate::commands;
 use crate::driver::{Driven, Driver};
 use crate::exit::Exit;
-use crate::ledger::{HowEnded, RunEnd, default_path};
+use crate::ledger::{HowEnded, LedgerError, RunEnd, default_path};
 use crate::pool::{CannotGoOn, Finish, StopReason};
-use crate::recorder::Recorder;
+use crate::recorder::RecorderError;
 use crate::report::{Facts, OutputError, Tally, Terminal, html, metrics};
+use crate::sys::{self, OpenFiles};
 use setup::Ready;
 use show::Show;
 use std::sync::Arc;
@@ -45,6 +46,8 @@ impl Refusal {
 /// Compresses what `config` says; `command_line` is how the user said it.
 pub(crate) fn compress(config: Config, command_line: String) -> Exit {
     let config = Arc::new(config);
+    sys::outlive_file_size_limit();
+    sys::raise_open_files();
     let mut terminal = match Terminal::new(&config.output) {
         Ok(terminal) => terminal,
         Err(error @ OutputError::Occupied(_)) => return commands::complain(&error, Exit::Usage),
@@ -68,6 +71,10 @@ fn start(
     command_line: String,
     terminal: &mut Terminal,
 ) -> Result<Exit, Refusal> {
+    let files = OpenFiles::now();
+    if !files.suffice() {
+        return Err(Refusal::cannot_run(&wording::too_few_files(files.limit)));
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -101,20 +108,26 @@ async fn conclude(config: &Config, prepared: Ready, terminal: &mut Terminal) -> 
         discovered: driven.discovered,
         ignored: driven.ignored,
     };
-    let facts = Facts::of_this_build(output, workers, started_at, &end);
-    let recorded = close_ledger(hands.into_recorder(), end, terminal);
+    let mut facts = Facts::of_this_build(output, workers, started_at, &end);
+    let closed = hands.into_recorder().finish(end);
+    facts.how = Some(how_closed(end.how, closed.as_ref().err()));
+    let recorded = closed.map_or_else(
+        |error| {
+            terminal.note(&error.to_string());
+            Exit::CannotRun
+        },
+        |_| Exit::Success,
+    );
     let told = tell(config, &driven, &facts, terminal);
     drop(kept_until_the_end);
     exit(&driven, terminal.tally()).merge(recorded).merge(told)
 }
 
-fn close_ledger(recorder: Recorder, end: RunEnd, terminal: &mut Terminal) -> Exit {
-    match recorder.finish(end) {
-        Ok(_) => Exit::Success,
-        Err(error) => {
-            terminal.note(&error.to_string());
-            Exit::CannotRun
-        }
+/// How the run ended, seen from what became of the ledger: where that had no room, the disk is full and nothing is broken.
+fn how_closed(how: HowEnded, error: Option<&RecorderError>) -> HowEnded {
+    match error {
+        Some(RecorderError::Ledger(LedgerError::Full { .. })) => HowEnded::DiskFull,
+        Some(_) | None => how,
     }
 }
 
@@ -228,6 +241,17 @@ mod tests {
         for (finish, code) in table {
             assert_eq!(exit(&driven(finish), &Tally::default()).code(), code);
         }
+    }
+
+    #[test]
+    fn a_ledger_without_room_is_a_full_disk() {
+        let path = "ledger.db".into();
+        let full = RecorderError::Ledger(LedgerError::Full { path });
+        let broken = HowEnded::Broken;
+        assert_eq!(how_closed(broken, Some(&full)), HowEnded::DiskFull);
+        let other = RecorderError::Panicked;
+        assert_eq!(how_closed(broken, Some(&other)), broken);
+        assert_eq!(how_closed(HowEnded::Finished, None), HowEnded::Finished);
     }
 
     #[test]

@@ -154,6 +154,13 @@ pub(super) fn unkillable(pid: u32) -> String {
     )
 }
 
+/// A run would fail here and there for want of files.
+pub(super) fn too_few_files(limit: u64) -> String {
+    format!(
+        "only {limit} files may be open here, which is too few to work with: raise the limit (ulimit -n 256)"
+    )
+}
+
 /// The hard limit that was required is not to be had.
 pub(super) fn no_hard_limit(why: &dyn std::fmt::Display) -> String {
     format!(

@@ -3,6 +3,7 @@
 use rustix::process::{Pid, getpid, kill_process, kill_process_group};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Signals sent to workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +42,14 @@ pub(crate) fn stop_self() {
 /// is impossible.
 pub(crate) fn die_by(signal: i32) {
     let _ = signal_hook::low_level::emulate_default_handler(signal);
+}
+
+/// From now on a file that grows beyond the limit (`ulimit -f`) is a failed write and not the end of this process. A worker
+/// gets the usual effect back, for a signal that is handled is not inherited.
+pub(crate) fn outlive_file_size_limit() {
+    const XFSZ: i32 = 25;
+    // Without the handler the process ends as it would have anyway.
+    let _ = signal_hook::flag::register(XFSZ, Arc::default());
 }
 
 /// A name for this executable that stays right when its file is replaced or removed during the run.

@@ -111,6 +111,11 @@ pub(crate) struct Hands {
     last_deaths: HashMap<SeatId, (Death, u64)>,
     discovered: u64,
     unrecorded: u64,
+    /// Inputs whose records are on their way; what is left of them if the recorder is lost.
+    sent: HashMap<JobId, Task>,
+    recorder_lost: bool,
+    /// Records of inputs that nobody records any more.
+    left: Vec<Record>,
     unkillable: Vec<u32>,
     start_trouble: Option<String>,
     greeted: bool,
@@ -131,6 +136,9 @@ impl Hands {
             last_deaths: HashMap::new(),
             discovered: 0,
             unrecorded: 0,
+            sent: HashMap::new(),
+            recorder_lost: false,
+            left: Vec::new(),
             unkillable: Vec::new(),
             start_trouble: None,
             greeted: false,
@@ -162,9 +170,18 @@ impl Hands {
         self.recorder.flush();
     }
 
-    /// Nothing that is on its way to the recorder will ever arrive.
+    /// Nothing that is on its way to the recorder will ever arrive: the next run does it again.
     pub(super) fn recorder_is_lost(&mut self) {
+        self.recorder_lost = true;
         self.unrecorded = 0;
+        let sent = std::mem::take(&mut self.sent);
+        self.left
+            .extend(sent.into_values().map(settling::left_over));
+    }
+
+    /// Records that nobody records, since the last call; they are to be told all the same, so that every input has one.
+    pub(super) fn take_left(&mut self) -> Vec<Record> {
+        std::mem::take(&mut self.left)
     }
 
     /// An image was found.
@@ -182,6 +199,15 @@ impl Hands {
 
     /// Hands something to the recorder.
     fn record(&mut self, request: Request) {
+        let task = match &request {
+            Request::Publish(publish) => &publish.task,
+            Request::Record(record) => &record.task,
+        };
+        if self.recorder_lost {
+            self.left.push(settling::left_over(task.clone()));
+            return;
+        }
+        self.sent.insert(task.id, task.clone());
         self.unrecorded += 1;
         self.recorder.send(request);
     }
@@ -254,4 +280,69 @@ impl Hands {
 /// The file a worker leaves in its staging folder.
 fn staged_name(job: JobId) -> PathBuf {
     PathBuf::from(job.0.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::{self, sample_record, sample_start};
+    use crate::task::Ending;
+
+    fn setup(output: PathBuf) -> WorkerSetup {
+        WorkerSetup {
+            launcher: Launcher::own(),
+            settings: sample_start().settings,
+            limits: sample_start().limits,
+            caps: Caps { usual: 1, big: 1 },
+            sandbox: pressroom_shared::SandboxMode::Off,
+            readable: Vec::new(),
+            output,
+            copy_kept: false,
+            nice: None,
+            cgroup: None,
+            quarantine: None,
+            dry_run: false,
+        }
+    }
+
+    fn aside(id: u64) -> Record {
+        let mut record = sample_record();
+        record.task.id = JobId(id);
+        record.ending = Ending::Interrupted;
+        record
+    }
+
+    #[tokio::test]
+    async fn every_input_has_an_ending_though_the_recorder_is_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().to_path_buf();
+        let ledger = folder.path().join("ledger.db");
+        let (recorder, mut recorded) = recorder::start(recorder::Setup {
+            ledger: ledger.clone(),
+            output: output.clone(),
+            policy: crate::publish::Policy {
+                place: crate::publish::Place::Tree,
+                overwrite: crate::publish::Overwrite::Never,
+                preserve: crate::publish::Preserve::TREE,
+            },
+            run: sample_start(),
+        })
+        .unwrap();
+        let mut hands = Hands::new(setup(output), mpsc::channel(1).0, recorder);
+        hands.record_aside(aside(1));
+        let first = recorded.recv().await.unwrap();
+        hands.recorded(&first);
+        let other = rusqlite::Connection::open(&ledger).unwrap();
+        other.execute("DROP TABLE files", []).unwrap();
+        hands.record_aside(aside(2));
+        hands.record_aside(aside(3));
+        assert!(recorded.recv().await.is_none(), "the recorder is gone");
+        hands.recorder_is_lost();
+        hands.record_aside(aside(4));
+        let mut left: Vec<u64> = hands.take_left().iter().map(|r| r.task.id.0).collect();
+        left.sort_unstable();
+        assert_eq!(left, [2, 3, 4]);
+        assert_eq!((hands.unrecorded(), hands.discovered()), (0, 4));
+        assert!(hands.take_left().is_empty());
+    }
 }

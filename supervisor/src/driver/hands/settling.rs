@@ -7,7 +7,7 @@ use crate::pool::{Cause, Event, Moment, Recorded as Noted, Verdict, WorkerId};
 use crate::recorder::{Publish, Recorded, Request};
 use crate::source;
 use crate::stage;
-use crate::task::{Ending, Record};
+use crate::task::{Ending, Record, Task};
 use pressroom_shared::{Done, FailureKind, JobId, Outcome, SeatId};
 use std::path::PathBuf;
 
@@ -128,6 +128,7 @@ impl Hands {
     /// A row is safe.
     pub(in crate::driver) fn recorded(&mut self, recorded: &Recorded) -> Event {
         self.unrecorded = self.unrecorded.saturating_sub(1);
+        self.sent.remove(&recorded.job());
         if let Some(worker) = self.publishing.remove(&recorded.job()) {
             if let Some(stage) = self.stages.get_mut(&worker) {
                 stage.unrecorded -= 1;
@@ -142,6 +143,22 @@ impl Hands {
             }
         };
         Event::Recorded(recorded.job(), noted)
+    }
+}
+
+/// The record of an input whose own could not be made durable.
+pub(super) fn left_over(task: Task) -> Record {
+    Record {
+        task,
+        ending: Ending::Interrupted,
+        format: None,
+        cpu_us: 0,
+        wall_us: 0,
+        peak_rss: 0,
+        deaths: 0,
+        seat: None,
+        started_ms: 0,
+        ended_ms: 0,
     }
 }
 
