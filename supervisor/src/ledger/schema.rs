@@ -15,6 +15,8 @@
 
 use super::LedgerError;
 use rusqlite::{Connection, OpenFlags};
+use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -178,13 +180,9 @@ pub(super) fn open_for_writing(path: &Path) -> Result<Connection, LedgerError> {
 /// Opens an existing ledger for reading.
 pub(super) fn open_for_reading(path: &Path) -> Result<Connection, LedgerError> {
     let wrap = |source| LedgerError::of("open", path, source);
-    // Not read-only: a reader of a WAL database must be able to make the shared-memory file beside it.
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)
-        .or_else(|_| read_only(path))
+    let (connection, found) = shared(path)
+        .or_else(|error| frozen(path).map_err(|_| error))
         .map_err(wrap)?;
-    connection.busy_timeout(PATIENCE).map_err(wrap)?;
-    let found = version(&connection).map_err(wrap)?;
     if found > VERSION {
         return Err(newer(path, found));
     }
@@ -194,12 +192,43 @@ pub(super) fn open_for_reading(path: &Path) -> Result<Connection, LedgerError> {
     Ok(connection)
 }
 
-/// Another user's ledger, or one on a read-only file system, can still be read where no writer left a log behind.
-fn read_only(path: &Path) -> rusqlite::Result<Connection> {
-    Connection::open_with_flags(
-        path,
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-    )
+/// A ledger that may be written at the same time, and its version.
+fn shared(path: &Path) -> rusqlite::Result<(Connection, i64)> {
+    // Not read-only: a reader of a WAL database must be able to make the shared-memory file beside it.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    let found = version(&connection)?;
+    Ok((connection, found))
+}
+
+/// A ledger that cannot be written (another user's, or on a read-only file system), and its version. Without a log that a
+/// writer left behind the file itself is whole, and SQLite is told that nobody will change it.
+fn frozen(path: &Path) -> rusqlite::Result<(Connection, i64)> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+        return Err(rusqlite::Error::InvalidPath(path.to_path_buf()));
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(immutable(path), flags)?;
+    let found = version(&connection)?;
+    Ok((connection, found))
+}
+
+/// The path as SQLite's URI for a file that does not change.
+fn immutable(path: &Path) -> String {
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri + "?immutable=1"
 }
 
 /// How long to wait for another program's hold on the file.
@@ -298,6 +327,23 @@ mod tests {
             );
         }
         assert!(std::fs::read(&path).unwrap().starts_with(b"this is a text"));
+    }
+
+    #[test]
+    fn a_ledger_that_cannot_be_written_is_read_as_it_stands_unless_a_log_belongs_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("odd ?#%name.db");
+        drop(open_for_writing(&path).unwrap());
+        let files = || std::fs::read_dir(folder.path()).unwrap().count();
+        let before = files();
+        let (connection, found) = frozen(&path).unwrap();
+        assert_eq!(found, VERSION);
+        let runs: i64 = connection
+            .query_row("SELECT count(*) FROM runs", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!((runs, files()), (0, before), "nothing is made beside it");
+        std::fs::write(folder.path().join("odd ?#%name.db-wal"), "a log").unwrap();
+        assert!(frozen(&path).is_err());
     }
 
     #[test]
