@@ -102,19 +102,26 @@ pub(super) fn put_pair(room: &mut [u16; MAX_WORDS], at: usize, words: u32) {
 }
 
 /// Takes the words below their index's floor in magnitude out of `room[..words]`; returns how many are left.
+#[inline(always)]
 pub(super) fn thin(room: &mut [u16; MAX_WORDS], words: usize, floors: &[u16; 64]) -> usize {
     let (mut read, mut kept) = (0, 0);
     while read < words {
-        let mut rest = Words(&room[read..words]);
-        let Some((index, value)) = rest.next() else {
-            break;
-        };
-        let used = words - read - rest.0.len();
-        if value.unsigned_abs() >= floors[index] {
-            room.copy_within(read..read + used, kept);
-            kept += used;
+        let word = room[read % MAX_WORDS];
+        read += 1;
+        let (index, low) = (usize::from(word >> 10), word & 0x3ff);
+        // Written in any case and counted or not: which words stay is chance, and a branch would be guessed wrong.
+        room[kept % MAX_WORDS] = word;
+        if low != ESCAPE {
+            let value = ((low << 6) as i16) >> 6;
+            kept += usize::from(value.unsigned_abs() >= floors[index]);
+            continue;
         }
-        read += used;
+        let value = room[read % MAX_WORDS] as i16;
+        read += 1;
+        if value.unsigned_abs() >= floors[index] {
+            room[(kept + 1) % MAX_WORDS] = value as u16;
+            kept += 2;
+        }
     }
     kept
 }

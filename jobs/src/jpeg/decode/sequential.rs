@@ -185,9 +185,7 @@ impl<'a> Sequential<'a> {
 
 impl Part {
     fn new(component: usize, dc: Lookup, ac: Lookup, keep: &Survivors, tables: bool) -> Self {
-        let floors = keep.floors(component);
-        let floor = floors[1..].iter().copied().min().unwrap_or(1);
-        let varied = floors[1..].iter().any(|&other| other != floor);
+        let (floor, thins) = keep.sequential(component);
         Self {
             component,
             table: if tables {
@@ -198,7 +196,7 @@ impl Part {
             dc,
             ac,
             floor,
-            floors: varied.then(|| Box::new(*floors)),
+            floors: thins.then(|| Box::new(*keep.floors(component))),
             predictor: 0,
         }
     }

@@ -43,10 +43,13 @@ fn sampling() -> impl Strategy<Value = Vec<(u8, u8)>> {
 }
 
 fn survivors(random: &mut Random) -> Survivors {
-    match random.below(4) {
+    match random.below(5) {
         0 => Survivors::all(),
         1 => Survivors::from_floors([[1 + random.below(5) as u16; 64]; 4]),
-        _ => Survivors::from_floors([(); 4].map(|()| [(); 64].map(|()| random.below(6) as u16))),
+        2 => {
+            Survivors::from_floors([(); 4].map(|()| [(); 64].map(|()| 2 + random.below(6) as u16)))
+        }
+        _ => Survivors::from_floors([(); 4].map(|()| [(); 64].map(|()| random.below(9) as u16))),
     }
 }
 

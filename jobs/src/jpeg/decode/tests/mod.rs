@@ -7,6 +7,7 @@ mod oracle;
 
 use super::*;
 use crate::Format;
+use crate::jpeg::frame;
 use forge::Forge;
 
 /// A file in memory.
@@ -54,13 +55,19 @@ fn expected(forge: &Forge, keep: &Survivors) -> Vec<Vec<[i16; 64]>> {
     let mut all = Vec::new();
     for (n, (component, blocks)) in forge.frame.components.iter().zip(&forge.blocks).enumerate() {
         let mut visible = Vec::new();
+        let mut floors = *keep.floors(n);
+        if forge.frame.coding != frame::Coding::Progressive
+            && let (floor, false) = keep.sequential(n)
+        {
+            floors = [floor; 64];
+        }
         for row in blocks
             .chunks(component.padded_across as usize)
             .take(component.blocks_down as usize)
         {
             for block in &row[..component.blocks_across as usize] {
                 let mut block = *block;
-                for (value, &floor) in block.iter_mut().zip(keep.floors(n)).skip(1) {
+                for (value, &floor) in block.iter_mut().zip(&floors).skip(1) {
                     if value.unsigned_abs() < floor {
                         *value = 0;
                     }
