@@ -3,6 +3,7 @@
 use super::{Findings, LedgerHealth};
 use crate::units::{show_memory, show_size};
 use pressroom_shared::Enforced;
+use std::path::Path;
 
 /// Below this a run of any size is likely to stop at a full disk.
 const LITTLE_SPACE: u64 = 1_000_000_000;
@@ -198,12 +199,18 @@ fn ledger(findings: &Findings) -> Option<Line> {
         LedgerHealth::Bad(path, why) => Some(Line::bad(
             "ledger",
             format!("cannot be read: {why}"),
-            format!(
-                "mv '{0}' '{0}.damaged' (the next run looks at every file again)",
-                path.display()
-            ),
+            move_away(path),
         )),
     }
+}
+
+/// SQLite's log must not stay behind: it would be played back into the next ledger of that name.
+fn move_away(path: &Path) -> String {
+    let [ledger, aside, log, index] = ["", ".damaged", "-wal", "-shm"].map(|end| {
+        let name = format!("{}{end}", path.display());
+        format!("'{}'", name.replace('\'', r"'\''"))
+    });
+    format!("mv {ledger} {aside}; rm -f {log} {index} (the next run looks at every file again)")
 }
 
 #[cfg(test)]
@@ -277,6 +284,14 @@ mod tests {
         };
         assert_eq!(findings.exit(), Exit::CannotRun);
         insta::assert_snapshot!("everything_missing", findings.text());
+    }
+
+    #[test]
+    fn a_command_to_copy_holds_whatever_the_folder_is_called() {
+        assert_eq!(
+            move_away(Path::new("/it's; rm/ledger.db")),
+            r"mv '/it'\''s; rm/ledger.db' '/it'\''s; rm/ledger.db.damaged'; rm -f '/it'\''s; rm/ledger.db-wal' '/it'\''s; rm/ledger.db-shm' (the next run looks at every file again)"
+        );
     }
 
     #[test]
