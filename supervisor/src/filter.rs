@@ -8,12 +8,12 @@ use std::path::Path;
 
 /// Extensions of image files, in lower case. Which of them are compressed is for the worker to say, by content: a format
 /// that is not supported is still reported by name instead of being passed over in silence.
-const EXTENSIONS: [&str; 53] = [
+const EXTENSIONS: [&str; 56] = [
     "jpg", "jpeg", "jpe", "jfif", "png", "apng", "webp", "gif", "tif", "tiff", "bmp", "dib", "qoi",
     "pbm", "pgm", "ppm", "pnm", "pam", "ico", "cur", "avif", "heic", "heif", "jxl", "jp2", "j2k",
     "psd", "3fr", "arw", "cr2", "cr3", "crw", "dcr", "dng", "erf", "iiq", "kdc", "mef", "mos",
     "mrw", "nef", "nrw", "orf", "pef", "raf", "raw", "rw2", "rwl", "sr2", "srf", "srw", "x3f",
-    "hif",
+    "hif", "jpx", "psb", "mpo",
 ];
 
 /// The folder with pressroom's own files; never entered, not even with `--hidden`.
@@ -141,7 +141,7 @@ mod tests {
         let all = selection(&[], &[]);
         for name in [
             "a.jpg", "a.JPG", "b/c.Jpeg", "x.jfif", "x.JPE", "a.heic", "a.CR2", "a.b.png",
-            "-rf.jpg", "100%.jpg",
+            "-rf.jpg", "100%.jpg", "a.psb", "a.jpx", "a.mpo",
         ] {
             assert!(takes(&all, name), "{name}");
         }
