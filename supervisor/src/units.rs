@@ -214,13 +214,16 @@ pub fn show_memory(bytes: u64) -> String {
 }
 
 fn show(bytes: u64, base: u64, units: [&str; 5]) -> String {
+    let tenths_of =
+        |factor: u64| (u128::from(bytes) * 10 + u128::from(factor) / 2) / u128::from(factor);
     let mut unit = 0;
     let mut factor = 1u64;
-    while unit + 1 < units.len() && bytes >= factor * base {
+    // What would be rounded up to a whole of the next unit is shown in that one.
+    while unit + 1 < units.len() && tenths_of(factor) + 5 >= u128::from(base) * 10 {
         factor *= base;
         unit += 1;
     }
-    let tenths = (u128::from(bytes) * 10 + u128::from(factor) / 2) / u128::from(factor);
+    let tenths = tenths_of(factor);
     let name = units[unit];
     match tenths % 10 {
         0 => format!("{} {name}", tenths / 10),
@@ -346,6 +349,11 @@ mod tests {
         assert_eq!(show_size(17), "17 B");
         assert_eq!(show_memory(512 << 20), "512 MiB");
         assert_eq!(show_memory(1_395_864_371), "1.3 GiB");
+        assert_eq!(show_size(999), "999 B");
+        assert_eq!(show_size(999_400), "999 KB");
+        assert_eq!(show_size(999_600), "1 MB");
+        assert_eq!(show_memory((1 << 20) - 1), "1 MiB");
+        assert_eq!(show_size(u64::MAX), "18446744 TB");
     }
 
     proptest! {
