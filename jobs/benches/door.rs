@@ -37,6 +37,7 @@ fn options(goal: Goal, effort: u8) -> Options {
         chroma: Chroma::Auto,
         progressive: Progressive::Auto,
         lossy_png: false,
+        resize: pressroom_jobs::Resize::default(),
         strip: pressroom_jobs::Strip::default(),
         min_savings_permille: 0,
         force: false,

@@ -15,6 +15,7 @@ mod options;
 mod photo;
 mod png;
 mod quantise;
+mod shrink;
 mod sniff;
 mod stream;
 
@@ -22,5 +23,5 @@ pub use budget::Budget;
 pub use door::{Compressed, Keep, Kept, Note, Written, compress};
 pub use error::Error;
 pub use format::Format;
-pub use options::{Chroma, Goal, Options, Progressive, SizeLimit, Strip};
+pub use options::{Chroma, Goal, Options, Progressive, Resize, SizeLimit, Strip};
 pub use stream::{Sink, Source};

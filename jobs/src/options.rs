@@ -15,6 +15,8 @@ pub struct Options {
     pub progressive: Progressive,
     /// Whether PNG may be reduced to a palette.
     pub lossy_png: bool,
+    /// Bounds on width and height.
+    pub resize: Resize,
     /// Metadata to remove.
     pub strip: Strip,
     /// Least saving, in thousandths of the input's bytes, for a result to be worth having.
@@ -30,6 +32,27 @@ impl Options {
         let asked = u128::from(before) * u128::from(self.min_savings_permille);
         self.force || (saved > 0 && u128::from(saved) * 1000 >= asked)
     }
+
+    /// The same for a picture that has the right size.
+    pub(crate) fn without_resize(&self) -> Self {
+        Self {
+            resize: Resize::default(),
+            ..self.clone()
+        }
+    }
+}
+
+/// Bounds on the upright picture in pixels; `None` is no bound. Pictures are never enlarged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Resize {
+    /// Widest.
+    pub max_width: Option<u32>,
+    /// Tallest.
+    pub max_height: Option<u32>,
+    /// Longest long edge.
+    pub long_edge: Option<u32>,
+    /// Longest short edge.
+    pub short_edge: Option<u32>,
 }
 
 /// Kinds of metadata to remove; the same kinds in every format.

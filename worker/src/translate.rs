@@ -15,6 +15,10 @@ use std::path::Path;
 /// Longest text sent about one file; codecs quote what they find, and a frame has a limit.
 const LONGEST_TEXT: usize = 1000;
 
+/// Most warnings sent about one file; with texts of [`LONGEST_TEXT`] letters of four bytes they fill three quarters of a
+/// frame. A file from a stranger can give rise to any number of them.
+const MOST_WARNINGS: usize = 12;
+
 /// What the run asks of each picture, or the first thing asked that this build cannot do.
 pub(crate) fn options(settings: &Settings) -> Result<jobs::Options, &'static str> {
     let Settings {
@@ -34,7 +38,7 @@ pub(crate) fn options(settings: &Settings) -> Result<jobs::Options, &'static str
         force,
     } = settings;
     same_format(*format)?;
-    same_size(*resize, *shrink_to_fit)?;
+    refuse(shrink_to_fit.is_some(), "--shrink-to-fit")?;
     same_metadata(*orient, *icc)?;
     Ok(jobs::Options {
         goal: goal_of(*goal),
@@ -43,6 +47,7 @@ pub(crate) fn options(settings: &Settings) -> Result<jobs::Options, &'static str
         chroma: chroma_of(*chroma),
         progressive: progressive_of(*progressive),
         lossy_png: *lossy_png,
+        resize: resize_of(*resize),
         strip: strip_of(*strip),
         min_savings_permille: *min_savings_permille,
         force: *force,
@@ -61,20 +66,6 @@ fn same_format(format: Format) -> Result<(), &'static str> {
         Format::Webp => Err("--format webp"),
         Format::Avif => Err("--format avif"),
     }
-}
-
-fn same_size(resize: Resize, shrink_to_fit: Option<u32>) -> Result<(), &'static str> {
-    let Resize {
-        max_width,
-        max_height,
-        long_edge,
-        short_edge,
-    } = resize;
-    refuse(max_width.is_some(), "--max-width")?;
-    refuse(max_height.is_some(), "--max-height")?;
-    refuse(long_edge.is_some(), "--long-edge")?;
-    refuse(short_edge.is_some(), "--short-edge")?;
-    refuse(shrink_to_fit.is_some(), "--shrink-to-fit")
 }
 
 fn same_metadata(orient: OrientPolicy, icc: IccPolicy) -> Result<(), &'static str> {
@@ -99,6 +90,21 @@ fn goal_of(goal: Goal) -> jobs::Goal {
         }
         Goal::Score(Metric::Ssimulacra2, score) => jobs::Goal::Ssimulacra2(score),
         Goal::Lossless => jobs::Goal::Lossless,
+    }
+}
+
+fn resize_of(resize: Resize) -> jobs::Resize {
+    let Resize {
+        max_width,
+        max_height,
+        long_edge,
+        short_edge,
+    } = resize;
+    jobs::Resize {
+        max_width,
+        max_height,
+        long_edge,
+        short_edge,
     }
 }
 
@@ -160,7 +166,7 @@ pub(crate) fn saved(written: jobs::Written) -> Saved {
         width,
         height,
         quality,
-        warnings: notes.into_iter().map(warning).collect(),
+        warnings: warnings(notes),
     }
 }
 
@@ -171,7 +177,7 @@ pub(crate) fn kept(kept: jobs::Kept, bytes: u64) -> Kept {
         reason: reason(why),
         bytes,
         format: format_of(format),
-        warnings: notes.into_iter().map(warning).collect(),
+        warnings: warnings(notes),
     }
 }
 
@@ -185,6 +191,21 @@ fn reason(why: jobs::Keep) -> KeptReason {
         jobs::Keep::UnsupportedFormat => KeptReason::UnsupportedFormat,
         jobs::Keep::WouldLose(what) => KeptReason::WouldLose(short(what)),
     }
+}
+
+/// As many as fit, what was lost or looks bad before what could be mended; the rest is counted.
+fn warnings(mut notes: Vec<jobs::Note>) -> Vec<Warning> {
+    notes.dedup();
+    notes.sort_by_key(|note| matches!(note, jobs::Note::Repaired(_)));
+    let more = notes.len().saturating_sub(MOST_WARNINGS);
+    notes.truncate(MOST_WARNINGS);
+    let mut warnings: Vec<Warning> = notes.into_iter().map(warning).collect();
+    if more > 0 {
+        warnings.push(Warning::Dropped(format!(
+            "{more} further warnings about this file"
+        )));
+    }
+    warnings
 }
 
 fn warning(note: jobs::Note) -> Warning {

@@ -10,6 +10,8 @@ mod tag {
     pub(super) const JPEG_OFFSET: u16 = 0x0201;
     pub(super) const JPEG_BYTES: u16 = 0x0202;
     pub(super) const EXIF: u16 = 0x8769;
+    pub(super) const PIXEL_WIDTH: u16 = 0xa002;
+    pub(super) const PIXEL_HEIGHT: u16 = 0xa003;
     pub(super) const GPS: u16 = 0x8825;
 }
 
@@ -31,6 +33,22 @@ pub(super) fn only_orientation(orientation: u16) -> Vec<u8> {
     block.extend_from_slice(&orientation.to_le_bytes());
     block.extend_from_slice(&[0; 6]);
     block
+}
+
+/// Writes the picture's size where the block has one.
+pub(super) fn set_size(block: &mut [u8], (width, height): (u32, u32)) -> Result<(), Damaged> {
+    let mut tiff = Tiff::new(block)?;
+    let first = tiff.u32(4)? as usize;
+    let Some(link) = tiff.find(first, tag::EXIF)? else {
+        return Ok(());
+    };
+    let directory = tiff.number(&link)? as usize;
+    for (tag, value) in [(tag::PIXEL_WIDTH, width), (tag::PIXEL_HEIGHT, height)] {
+        if let Some(entry) = tiff.find(directory, tag)? {
+            tiff.put_number(&entry, value)?;
+        }
+    }
+    Ok(())
 }
 
 /// Removes the position: every directory of the chain and the EXIF directory lose their link to a GPS directory, and what

@@ -13,8 +13,8 @@ mod segments;
 mod tiff;
 mod xmp;
 
-pub(crate) use png::strip_chunks;
-pub(crate) use segments::strip_segments;
+pub(crate) use png::{orientation_of_chunks, strip_chunks};
+pub(crate) use segments::{orientation_of_segments, resized_segments, strip_segments};
 
 use crate::door::Note;
 

@@ -23,6 +23,12 @@ pub(crate) fn strip_chunks(chunks: &mut Vec<Chunk>, strip: &Strip) -> Report {
     report
 }
 
+/// The orientation that the EXIF chunk tells.
+pub(crate) fn orientation_of_chunks(chunks: &[Chunk]) -> Option<u16> {
+    let exif = chunks.iter().find(|chunk| &chunk.name == b"eXIf")?;
+    exif::orientation(&exif.payload)
+}
+
 /// Whether a chunk stays, perhaps edited.
 fn stays(chunk: &mut Chunk, strip: &Strip, report: &mut Report) -> bool {
     match &chunk.name {

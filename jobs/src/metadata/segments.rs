@@ -77,6 +77,25 @@ pub(crate) fn strip_segments(mut segments: Vec<Segment>, strip: &Strip) -> (Vec<
     (segments, report)
 }
 
+/// The orientation that the first EXIF segment tells.
+pub(crate) fn orientation_of_segments<'a>(
+    mut segments: impl Iterator<Item = &'a Segment>,
+) -> Option<u16> {
+    let first = segments.find(|segment| Kind::of(segment) == Kind::Exif)?;
+    exif::orientation(&first.payload[EXIF.len()..])
+}
+
+/// The segments of a picture that got a new size: EXIF's own idea of the size follows.
+pub(crate) fn resized_segments(mut segments: Vec<Segment>, size: (u32, u32)) -> Vec<Segment> {
+    for segment in &mut segments {
+        if Kind::of(segment) == Kind::Exif {
+            // A damaged block says nothing about the size that a reader could believe.
+            let _ = exif::set_size(&mut segment.payload[EXIF.len()..], size);
+        }
+    }
+    segments
+}
+
 /// Kinds that go as a whole; an emptied payload marks a segment of which nothing is left.
 fn goes_whole(segment: &Segment, strip: &Strip) -> bool {
     match Kind::of(segment) {

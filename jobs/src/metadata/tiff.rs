@@ -139,6 +139,17 @@ impl<'a> Tiff<'a> {
         }
     }
 
+    /// Writes the first value of an entry, a SHORT or a LONG; a number too big for it stays unwritten.
+    pub(super) fn put_number(&mut self, entry: &Entry, value: u32) -> Result<(), Damaged> {
+        let at = self.data(entry)?.start;
+        match (entry.kind, u16::try_from(value)) {
+            (3, Ok(short)) => self.put_u16(at, short),
+            (4, _) => self.put_u32(at, value),
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// Where an entry's values stand.
     pub(super) fn data(&self, entry: &Entry) -> Result<Range<usize>, Damaged> {
         let size = match entry.kind {

@@ -9,8 +9,8 @@ mod outline;
 mod shown;
 
 use crate::door::{Compressed, Keep, Kept, Note, Written};
-use crate::metadata::{Report, mpf, strip_segments};
-use crate::{Budget, Error, Format, Goal, Options, Sink, SizeLimit, Source, jpeg};
+use crate::metadata::{Report, mpf, orientation_of_segments, resized_segments, strip_segments};
+use crate::{Budget, Error, Format, Goal, Options, Resize, Sink, SizeLimit, Source, jpeg, shrink};
 use behind::Behind;
 use outline::Outline;
 use shown::{Held, Shown, copy};
@@ -30,12 +30,18 @@ pub(crate) fn compress(
         return jpeg::compress(source, sink, options, budget);
     };
     let behind = Behind::find(source, &outline)?;
-    if !options.strip.is_set() && behind.is_plain() {
+    let size = smaller(source, &outline, options, budget)?;
+    if !options.strip.is_set() && behind.is_plain() && size.is_none() {
         return jpeg::compress(source, sink, options, budget);
     }
     let plan = behind.plan(&options.strip);
-    let (stripped, mut report) =
-        outline.stripped(|segments| strip_segments(segments, &options.strip));
+    let (stripped, mut report) = outline.stripped(|segments| {
+        let (segments, report) = strip_segments(segments, &options.strip);
+        match size {
+            Some(size) => (resized_segments(segments, size), report),
+            None => (segments, report),
+        }
+    });
     report.changed |= !plan.dropped.is_empty();
     report.notes.extend(
         plan.dropped
@@ -54,8 +60,24 @@ pub(crate) fn compress(
         plan,
         report,
         first_end: behind.first_end,
+        size,
     }
     .compress(sink, options, budget)
+}
+
+/// The size the picture must shrink to, if any.
+fn smaller(
+    source: &dyn Source,
+    outline: &Outline,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Option<(u32, u32)>, Error> {
+    if options.resize == Resize::default() {
+        return Ok(None);
+    }
+    let (width, height) = jpeg_size(source, budget)?;
+    let turned = orientation_of_segments(outline.segments()).is_some_and(|turn| turn >= 5);
+    Ok(shrink::size(width, height, turned, options.resize))
 }
 
 /// One file under way.
@@ -66,6 +88,7 @@ struct Wrapped<'a> {
     plan: behind::Plan,
     report: Report,
     first_end: u64,
+    size: Option<(u32, u32)>,
 }
 
 impl Wrapped<'_> {
@@ -84,7 +107,7 @@ impl Wrapped<'_> {
         let indexed = tail > 0 && self.before.mpf.is_some();
         if indexed {
             let mut held = Held::new(budget);
-            let done = jpeg::compress(&self.shown, &mut held, options, budget);
+            let done = self.engine(&mut held, options, budget);
             let mut bytes = held.finish(done.as_ref().err())?;
             return match done? {
                 Compressed::Written(written) => {
@@ -97,12 +120,25 @@ impl Wrapped<'_> {
                 Compressed::Kept(kept) => self.keep(kept, sink, budget),
             };
         }
-        match jpeg::compress(&self.shown, sink, options, budget)? {
+        match self.engine(sink, options, budget)? {
             Compressed::Written(written) => self.finish(written, sink),
             Compressed::Kept(kept) => {
                 sink.restart().map_err(Error::Write)?;
                 self.keep(kept, sink, budget)
             }
+        }
+    }
+
+    /// The engine's answer for the first picture, resized where that is asked.
+    fn engine(
+        &self,
+        sink: &mut dyn Sink,
+        options: &Options,
+        budget: &Budget,
+    ) -> Result<Compressed, Error> {
+        match self.size {
+            Some(size) => shrink::compress_jpeg(&self.shown, size, sink, options, budget),
+            None => jpeg::compress(&self.shown, sink, options, budget),
         }
     }
 

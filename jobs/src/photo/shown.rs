@@ -34,7 +34,8 @@ impl Source for Shown<'_> {
         if offset < head {
             return self.head.as_slice().read_at(offset, buffer);
         }
-        let at = (self.data.start + (offset - head)).min(self.data.end);
+        let at = self.data.start.saturating_add(offset - head);
+        let at = at.min(self.data.end);
         let count = buffer
             .len()
             .min(usize::try_from(self.data.end - at).unwrap_or(usize::MAX));

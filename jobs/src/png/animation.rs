@@ -1,10 +1,12 @@
 //! Animations: every frame is coded anew by oxipng, none is dropped, nothing about time or place changes.
 
 use super::colour::Allowed;
+use super::corrupt;
 use super::lossless::{failure, settings};
 use super::scan::Layout;
 use super::splice::bare;
 use crate::{Budget, Error, Options, Source};
+use oxipng::PngError;
 
 /// Copies of one frame that oxipng holds at its worst moment.
 const COPIES: u64 = 5;
@@ -32,8 +34,27 @@ pub(super) fn recode(
     let mut settings = settings(options.effort, fixed);
     settings.max_decompressed_size =
         usize::try_from(layout.header.raw_bytes() + u64::from(layout.header.height) * 2).ok();
-    let png = oxipng::optimize_from_memory(&bare, &settings).map_err(failure)?;
+    let png = oxipng::optimize_from_memory(&bare, &settings).map_err(meaning)?;
     budget.free(bare);
     budget.release(working);
     Ok(png)
+}
+
+/// Unlike a still picture, the frames were not decoded before: what oxipng cannot read is damage of the file.
+fn meaning(error: PngError) -> Error {
+    match error {
+        PngError::CRCMismatch(_) => corrupt("the checksum of a chunk with pixels is wrong"),
+        PngError::TruncatedData => corrupt("its pixels are cut off"),
+        PngError::InflatedDataTooLong(_)
+        | PngError::DeflatedDataTooLong(_)
+        | PngError::IncorrectDataLength(..) => {
+            corrupt("a frame has more or fewer pixels than it should")
+        }
+        PngError::InvalidData
+        | PngError::NotPNG
+        | PngError::ChunkMissing(_)
+        | PngError::APNGOutOfOrder
+        | PngError::InvalidDepthForType(..) => corrupt("its frames are damaged or out of order"),
+        error => failure(error),
+    }
 }

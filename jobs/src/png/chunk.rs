@@ -1,7 +1,7 @@
 //! One PNG chunk and the image header (PNG third edition, 5.3 and 11.2.2).
 
 use super::corrupt;
-use crate::Error;
+use crate::{Budget, Error};
 
 /// Four ASCII letters.
 pub(super) type Name = [u8; 4];
@@ -175,4 +175,14 @@ impl Header {
     pub(super) fn raw_bytes(&self) -> u64 {
         self.row_bytes().saturating_mul(u64::from(self.height))
     }
+}
+
+/// A copy that the budget knows of.
+///
+/// # Errors
+/// [`Error::OverBudget`].
+pub(super) fn claimed(bytes: &[u8], budget: &Budget) -> Result<Vec<u8>, Error> {
+    let mut copy = budget.vec(bytes.len())?;
+    copy.extend_from_slice(bytes);
+    Ok(copy)
 }

@@ -13,16 +13,18 @@ mod frugal;
 mod lossless;
 mod lossy;
 mod pixels;
+mod plain;
 mod scan;
 mod splice;
 mod verify;
 
 use crate::door::{Compressed, Keep, Kept, Note, Written};
-use crate::metadata::strip_chunks;
-use crate::{Budget, Error, Format, Goal, Options, Sink, Source};
+use crate::metadata::{orientation_of_chunks, strip_chunks};
+use crate::{Budget, Error, Format, Goal, Options, Sink, Source, shrink};
 pub(crate) use chunk::Chunk;
 #[cfg(test)]
 pub(crate) use chunk::Place;
+pub(crate) use plain::{Plain, read_plain, write_plain};
 use scan::Layout;
 
 /// Makes the PNG in `source` smaller without changing a pixel.
@@ -39,6 +41,9 @@ pub(crate) fn compress(
     budget.admit_pixels(layout.header.width.into(), layout.header.height.into())?;
     if let Some(why) = layout.reason_to_keep() {
         return Ok(layout.kept(Keep::WouldLose(why.to_owned())));
+    }
+    if let Some(size) = layout.smaller(options) {
+        return shrink::compress_png(source, size, sink, &options.without_resize(), budget);
     }
     let stripped = strip_chunks(&mut layout.others, &options.strip);
     layout.notes.extend(stripped.notes);
@@ -69,6 +74,18 @@ pub(crate) fn compress(
 }
 
 impl Layout {
+    /// The size it must shrink to, if any; an animation stays as large as it is.
+    fn smaller(&self, options: &Options) -> Option<(u32, u32)> {
+        let turned = orientation_of_chunks(&self.others).is_some_and(|turn| turn >= 5);
+        let size = shrink::size(
+            self.header.width,
+            self.header.height,
+            turned,
+            options.resize,
+        );
+        size.filter(|_| !self.animated)
+    }
+
     /// The answer for an original left as it is.
     fn kept(self, why: Keep) -> Compressed {
         let format = self.format();

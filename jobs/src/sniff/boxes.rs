@@ -10,7 +10,8 @@ pub(super) fn by_brand(head: &[u8]) -> Option<Sniffed> {
     }
     let major = head.get(8..12)?;
     let size = u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
-    let compatible = head.get(16..size.clamp(16, head.len())).unwrap_or_default();
+    let end = size.min(head.len());
+    let compatible = head.get(16..end).unwrap_or_default();
     let brands = || std::iter::once(major).chain(compatible.chunks_exact(4));
     let any = |wanted: &[&[u8]]| brands().any(|brand| wanted.contains(&brand));
     Some(match () {
@@ -43,6 +44,18 @@ mod tests {
             bytes.extend_from_slice(*brand);
         }
         bytes
+    }
+
+    #[test]
+    fn a_box_of_any_length_cut_anywhere_is_looked_at_without_a_panic() {
+        for size in [0_u32, 8, 15, 16, 17, 24, u32::MAX] {
+            let mut bytes = ftyp(b"heic", &[b"mif1", b"avif"]);
+            bytes[..4].copy_from_slice(&size.to_be_bytes());
+            for length in 0..=bytes.len() {
+                let told = by_brand(&bytes[..length]);
+                assert_eq!(told.is_some(), length >= 12, "{size} {length}");
+            }
+        }
     }
 
     #[test]

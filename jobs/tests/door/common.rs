@@ -1,7 +1,8 @@
 //! What the tests share: options, and a run of the door over bytes.
 
 use pressroom_jobs::{
-    Budget, Chroma, Compressed, Error, Goal, Options, Progressive, SizeLimit, Strip, compress,
+    Budget, Chroma, Compressed, Error, Goal, Options, Progressive, Resize, SizeLimit, Strip,
+    compress,
 };
 
 /// The options a plain run with this goal uses.
@@ -13,6 +14,7 @@ pub(crate) fn options(goal: Goal) -> Options {
         chroma: Chroma::Auto,
         progressive: Progressive::Auto,
         lossy_png: false,
+        resize: Resize::default(),
         strip: Strip::default(),
         min_savings_permille: 0,
         force: false,

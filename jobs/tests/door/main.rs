@@ -5,3 +5,4 @@ mod common;
 mod golden;
 mod photo;
 mod png;
+mod resize;

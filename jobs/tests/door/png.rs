@@ -499,3 +499,34 @@ fn metadata_goes_even_where_the_pixels_stay_as_they_are() {
     let (again, _) = run(&output, &asked).unwrap();
     assert!(matches!(again, Compressed::Kept(kept) if kept.why == Keep::WithinTarget));
 }
+
+/// Two frames of 16 by 16 gray pixels.
+fn animation() -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, 16, 16);
+    encoder.set_compression(png::Compression::NoCompression);
+    encoder.set_animated(2, 0).unwrap();
+    let mut writer = encoder.write_header().unwrap();
+    for shade in [10, 200] {
+        writer.write_image_data(&[shade; 256]).unwrap();
+    }
+    writer.finish().unwrap();
+    file
+}
+
+#[test]
+fn a_damaged_frame_of_an_animation_is_damage_in_our_words() {
+    let whole = animation();
+    assert!(run(&whole, &options(Goal::Lossless)).is_ok());
+    for name in [b"IDAT", b"fdAT"] {
+        let chunk = whole.windows(4).position(|window| window == name).unwrap();
+        for at in 4..60 {
+            let mut damaged = whole.clone();
+            damaged[chunk + at] ^= 0x55;
+            if let Err(error) = run(&damaged, &options(Goal::Lossless)) {
+                assert!(matches!(error, Error::Corrupt { .. }), "{at}: {error}");
+                assert!(!error.to_string().contains("--"), "{error}");
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Lanczos resampling through `fast_image_resize`, of one or more channels, in eight or sixteen bits.
+
+use crate::{Budget, Error};
+use fast_image_resize::images::Image;
+use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
+
+/// Samples of a picture or of one of its components.
+pub(super) struct Samples {
+    /// Rows without gaps; sixteen-bit samples in the machine's byte order.
+    pub(super) bytes: Vec<u8>,
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) kind: PixelType,
+}
+
+/// Resamples the upper left `used` (across and down, in samples) of a picture to a new size.
+///
+/// # Errors
+/// [`Error::OverBudget`]; anything the library reports would be our mistake and is [`Error::Verify`].
+pub(super) fn resample(
+    from: Samples,
+    used: (f64, f64),
+    to: (u32, u32),
+    budget: &Budget,
+) -> Result<Samples, Error> {
+    let Samples {
+        bytes,
+        width,
+        height,
+        kind,
+    } = from;
+    let length = to.0 as usize * to.1 as usize * kind.size();
+    let room: Vec<u8> = {
+        let mut room = budget.vec(length)?;
+        room.resize(length, 0);
+        room
+    };
+    let wrong =
+        |error: &dyn std::fmt::Display| Error::Verify(format!("resampling failed: {error}"));
+    let source = Image::from_vec_u8(width, height, bytes, kind).map_err(|error| wrong(&error))?;
+    let mut target = Image::from_vec_u8(to.0, to.1, room, kind).map_err(|error| wrong(&error))?;
+    let options = ResizeOptions::new()
+        .crop(
+            0.0,
+            0.0,
+            used.0.min(width.into()),
+            used.1.min(height.into()),
+        )
+        .resize_alg(ResizeAlg::Convolution(FilterType::Lanczos3));
+    let mut resizer = Resizer::new();
+    // It holds the picture once more, resampled one way, and with alpha multiplied in.
+    let working =
+        u64::from(to.0) * u64::from(height) * kind.size() as u64 + source.buffer().len() as u64;
+    budget.claim(working)?;
+    let done = resizer.resize(&source, &mut target, &options);
+    budget.release(working);
+    budget.free(source.into_vec());
+    done.map_err(|error| wrong(&error))?;
+    Ok(Samples {
+        bytes: target.into_vec(),
+        width: to.0,
+        height: to.1,
+        kind,
+    })
+}
