@@ -195,3 +195,30 @@ fn nothing_is_passed_over_with_dots() {
     let dots = code.filter(|line| line.contains("..") && !line.contains("jobs::Error::"));
     assert_eq!(dots.collect::<Vec<_>>(), Vec::<&str>::new());
 }
+
+#[test]
+fn however_many_notes_there_are_the_answer_fits_into_a_frame() {
+    let long = |what: usize| jobs::Note::Repaired(format!("{what}{}", "\u{1f5bc}".repeat(2000)));
+    let mut notes: Vec<jobs::Note> = (0..5000).map(long).collect();
+    notes.push(jobs::Note::LowQuality(12));
+    let kept = kept(
+        jobs::Kept {
+            format: jobs::Format::Png,
+            why: jobs::Keep::WouldLose("\u{1f5bc}".repeat(2000)),
+            notes,
+        },
+        7,
+    );
+    assert_eq!(kept.warnings.first(), Some(&Warning::LowQuality(12)));
+    let rest = "4989 further warnings about this file".to_owned();
+    assert_eq!(kept.warnings.last(), Some(&Warning::Dropped(rest)));
+    let done = pressroom_shared::Done {
+        id: pressroom_shared::JobId(1),
+        outcome: Outcome::Kept(kept),
+        cpu_us: 0,
+        wall_us: 0,
+        peak_rss: 0,
+        rss: 0,
+    };
+    pressroom_shared::frame::encode(&done).unwrap();
+}
