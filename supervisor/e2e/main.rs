@@ -11,6 +11,7 @@
 
 mod cases;
 mod chaos;
+mod cost;
 mod environment;
 mod fake;
 mod files;
@@ -32,6 +33,7 @@ fn main() -> std::process::ExitCode {
         signals::tests(),
         files::tests(),
         environment::tests(),
+        cost::tests(),
         chaos::tests(),
     ] {
         trials.extend(group);
