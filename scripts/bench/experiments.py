@@ -248,7 +248,9 @@ def quality(bench):
             allowed = 0.0
         else:
             mean = statistics.mean(gains.values())
-            rows.append(Row(f"SSIMULACRA2 at {size:,} bytes, mean gain over mozjpeg", ">= 3", f"{mean:+.2f}", mean >= 3))
+            worked = [gains[n] for n in both if (mine / n).stat().st_size < bench.photo(n).stat().st_size]
+            found = f"{mean:+.2f} (over the {len(worked)} that were not within the limit already: {statistics.mean(worked):+.2f})"
+            rows.append(Row(f"SSIMULACRA2 at {size:,} bytes, mean gain over mozjpeg", ">= 3", found, mean >= 3))
             allowed = -0.5
         asked = f">= {allowed:.1f}"
         rows.append(Row(f"SSIMULACRA2 at {size:,} bytes, worst photo against mozjpeg", asked, f"{gains[worst]:+.2f} ({worst})", gains[worst] >= allowed))
