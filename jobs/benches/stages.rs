@@ -56,7 +56,8 @@ fn decoding(criterion: &mut Criterion) {
 fn writing(criterion: &mut Criterion) {
     let (bytes, budget) = (picture(), Budget::new(PLENTY, PLENTY));
     let picture = decoded(&bytes, &budget);
-    let (views, segments) = (picture.views(), picture.segments());
+    let segments = picture.segments();
+    let views: Vec<_> = picture.views().into_iter().map(|view| vec![view]).collect();
     let whole = Picture {
         frame: &picture.frame,
         tables: &picture.tables,

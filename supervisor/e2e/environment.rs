@@ -19,6 +19,7 @@ pub(crate) fn tests() -> Vec<Trial> {
         test("a_worker_without_a_supervisor_leaves", lonely_worker),
         test("an_unwritable_output_is_refused_at_once", unwritable),
         test("few_open_files_are_enough", few_files),
+        test("a_limit_on_the_size_of_files_ends_in_words", small_files),
         test(
             "a_full_file_system_stops_the_run_and_loses_nothing",
             full_disk,
@@ -152,19 +153,35 @@ fn unwritable() {
 
 fn few_files() {
     let case = Case::new();
-    three_photos(&case);
-    let usual = case.command(&["-j", "2"]);
-    let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -n 64; exec \"$@\"", "sh"]);
-    command.arg(usual.get_program()).args(usual.get_args());
-    command
-        .current_dir(case.folder())
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    for number in 0..60 {
+        case.input(format!("{number}/a.jpg"), &pictures::jpeg(number));
+    }
+    let limited = |limit: &str| {
+        let script = format!("ulimit {limit}; exec \"$@\"");
+        let mut command = wrapped(&case, &["sh", "-c", &script, "sh"], &["-j", "2"]);
+        case.finish(command.spawn().expect("it starts"))
+    };
+    let none = limited("-n 24");
+    none.expect_code(3);
+    assert!(none.stderr.contains("ulimit -n"), "{}", none.text());
+    let few = limited("-n 64");
+    few.expect_code(0);
+    case.check(&few, 60);
+    case.input("new.jpg", &pictures::photo("lake.jpg"));
+    limited("-Sn 24").expect_code(0);
+}
+
+fn small_files() {
+    let case = Case::new();
+    case.input("small.jpg", &pictures::jpeg(1))
+        .input("large.jpg", &pictures::photo("lake.jpg"));
+    // A ledger with a log larger than the limit; what is written to it fails.
+    let script = "ulimit -f 8; exec \"$@\"";
+    let mut command = wrapped(&case, &["sh", "-c", script, "sh"], &["-j", "1"]);
     let ran = case.finish(command.spawn().expect("it starts"));
-    ran.expect_code(0);
-    case.check(&ran, 3);
+    assert_eq!(ran.signal(), None, "{}", ran.text());
+    assert!(matches!(ran.code(), Some(1 | 3)), "{}", ran.text());
+    assert!(ran.stderr.contains("pressroom:"), "{}", ran.text());
 }
 
 /// Says that a test proved nothing here.

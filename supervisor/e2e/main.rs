@@ -18,6 +18,7 @@ mod files;
 mod pictures;
 mod processes;
 mod signals;
+mod syscalls;
 mod workers;
 
 use libtest_mimic::{Arguments, Trial};
@@ -34,6 +35,7 @@ fn main() -> std::process::ExitCode {
         files::tests(),
         environment::tests(),
         cost::tests(),
+        syscalls::tests(),
         chaos::tests(),
     ] {
         trials.extend(group);

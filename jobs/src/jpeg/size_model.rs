@@ -166,7 +166,7 @@ impl Gatherer {
     pub fn new(across: usize, down: usize, blocks: usize, budget: &Budget) -> Result<Self, Error> {
         let share = (ENOUGH as f64 / blocks as f64).min(1.0);
         let wanted = across as f64 * share;
-        let cells = ((wanted / STRETCH as f64).ceil() as usize).clamp(1, across);
+        let cells = ((wanted / STRETCH as f64).ceil() as usize).clamp(1, across.max(1));
         let stretch = ((wanted / cells as f64).ceil() as usize).min(across / cells);
         let room = stretch * cells * down;
         Ok(Self {

@@ -41,6 +41,10 @@ pub(super) fn recode(
 }
 
 /// Unlike a still picture, the frames were not decoded before: what oxipng cannot read is damage of the file.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library may add errors; those not named here are no damage of the file"
+)]
 fn meaning(error: PngError) -> Error {
     match error {
         PngError::CRCMismatch(_) => corrupt("the checksum of a chunk with pixels is wrong"),

@@ -87,10 +87,10 @@ impl Folders {
 /// A name that is taken, but leads to no folder: a file, or a link to something that is not there. What the system says of
 /// the latter ("no such file") would be taken for a folder that can be made.
 fn in_the_way(error: io::Error) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::NotFound => Errno::NOTDIR.into(),
-        _ => error,
+    if error.kind() == io::ErrorKind::NotFound {
+        return Errno::NOTDIR.into();
     }
+    error
 }
 
 #[cfg(test)]

@@ -147,7 +147,7 @@ impl Walk {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    report(&error, visit)?;
+                    report(&error, &tree.path, visit)?;
                     continue;
                 }
             };
@@ -277,11 +277,13 @@ fn dangling(path: &Path, error: &std::io::Error) -> Finding {
     }
 }
 
-/// A folder that cannot be read is told; one that went away in the meantime is not.
-fn report(error: &walkdir::Error, visit: Visit<'_>) -> ControlFlow<()> {
-    let (Some(path), Some(cause)) = (error.path(), error.io_error()) else {
+/// A folder that cannot be read is told; one that went away in the meantime is not. Where reading breaks off half-way, the
+/// error names no folder, and it is the whole `tree` that may be incomplete.
+fn report(error: &walkdir::Error, tree: &Path, visit: Visit<'_>) -> ControlFlow<()> {
+    let Some(cause) = error.io_error() else {
         return ControlFlow::Continue(());
     };
+    let path = error.path().unwrap_or(tree);
     if cause.kind() == std::io::ErrorKind::NotFound {
         return ControlFlow::Continue(());
     }

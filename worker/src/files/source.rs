@@ -75,8 +75,12 @@ impl Source for SourceFile {
         self.identity.size
     }
 
-    /// Fills the buffer unless the file ends first, whatever the system's mood about short reads and signals.
+    /// Fills the buffer unless the file ends first, whatever the system's mood about short reads and signals. Damaged files
+    /// point far behind their end, where the system takes an offset for a negative one.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        if offset >= self.identity.size {
+            return Ok(0);
+        }
         fill(buffer, |done, rest| {
             self.file.read_at(rest, offset.saturating_add(done))
         })
@@ -198,6 +202,9 @@ pub(crate) mod tests {
         assert_eq!(source.read_at(8, &mut buffer).unwrap(), 2);
         assert_eq!(source.read_at(10, &mut buffer).unwrap(), 0);
         assert_eq!(source.read_at(1 << 40, &mut buffer).unwrap(), 0);
+        for offset in [i64::MAX as u64, 1 << 63, u64::MAX] {
+            assert_eq!(source.read_at(offset, &mut buffer).unwrap(), 0);
+        }
     }
 
     #[test]
