@@ -154,7 +154,7 @@ fn unwritable() {
 fn few_files() {
     let case = Case::new();
     for number in 0..60 {
-        case.input(format!("{number}/a.jpg"), &pictures::jpeg(number));
+        case.input(format!("{number}/{number}.jpg"), &pictures::jpeg(number));
     }
     let limited = |limit: &str| {
         let script = format!("ulimit {limit}; exec \"$@\"");
