@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(&[both as u16, (both >> 16) as u16][..entry.count()], words);
         for first in 1..64 {
             let behind = first + index;
-            let next = (used > 0 && !ended && behind < 64).then_some(behind * ONE);
+            let next = (used > 0 && !ended && behind < 64).then(|| behind * ONE);
             assert_eq!(entry.next(first * ONE), next);
             let reached = if ended {
                 behind < 64
