@@ -9,10 +9,12 @@ pub mod config;
 mod layers;
 mod resolve;
 mod suggest;
+mod unbuilt;
 mod values;
 
 pub use args::{DoctorArgs, ReportArgs};
 pub use config::Config;
+pub(crate) use unbuilt::refusal;
 
 use clap::{FromArgMatches, Subcommand};
 use std::ffi::OsString;
