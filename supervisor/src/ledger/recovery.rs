@@ -128,5 +128,34 @@ fn undo_backup(note: &Note) {
 
 fn remove_part(part: &Path) {
     // Usually there is none: it exists only where the staging folder lies on another file system.
-    let _ = std::fs::remove_file(part);
+    if has_our_name(part) {
+        let _ = std::fs::remove_file(part);
+    }
+}
+
+/// Whether a file is called like one that publishing left half-way. A ledger found among a stranger's files, in place, must
+/// not be able to have anything else removed.
+fn has_our_name(part: &Path) -> bool {
+    part.file_name().is_some_and(|name| {
+        let name = name.as_encoded_bytes();
+        name.starts_with(b".pressroom-") && name.ends_with(b".part")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_can_have_nothing_removed_but_half_published_results() {
+        let folder = tempfile::tempdir().unwrap();
+        let [ours, other] =
+            [".pressroom-7-3.part", "thesis.part"].map(|name| folder.path().join(name));
+        for file in [&ours, &other] {
+            std::fs::write(file, "content").unwrap();
+            remove_part(file);
+        }
+        assert!(!ours.exists());
+        assert!(other.exists());
+    }
 }
