@@ -78,21 +78,12 @@ enum Display {
 }
 
 impl Terminal {
-    /// Opens what is to be written to.
+    /// What can be said to before the run has its lock: the terminal, and records on standard output.
     ///
     /// # Errors
-    /// A file of `--json` or `--csv` cannot be made, or a file that was asked for would replace something else.
+    /// A file that was asked for would replace something else.
     pub fn new(output: &OutputConfig) -> Result<Self, OutputError> {
         check_places(output)?;
-        let json = match &output.json {
-            None => None,
-            Some(Sink::Stdout) => Some(Stream::stdout()),
-            Some(Sink::File(path)) => Some(Stream::file(path)?),
-        };
-        let mut csv = output.csv.as_deref().map(Stream::file).transpose()?;
-        if let Some(csv) = &mut csv {
-            csv.write(csv::HEAD);
-        }
         let records_on_stdout = output.json == Some(Sink::Stdout);
         Ok(Self {
             quiet: output.quiet,
@@ -103,14 +94,31 @@ impl Terminal {
                 Stream::stdout()
             },
             errors: Stream::stderr(),
-            json,
-            csv,
+            json: records_on_stdout.then(Stream::stdout),
+            csv: None,
             display: Display::of(output),
             tally: Tally::default(),
             found: 0,
             walk_done: false,
             begun: Instant::now(),
         })
+    }
+
+    /// Opens the files of `--json` and `--csv`. Only for a run that has its lock: one that leaves because another is at work
+    /// must not empty the other's reports.
+    ///
+    /// # Errors
+    /// A file cannot be made.
+    pub fn open_records(&mut self, output: &OutputConfig) -> Result<(), OutputError> {
+        if let Some(Sink::File(path)) = &output.json {
+            self.json = Some(Stream::file(path)?);
+        }
+        if let Some(path) = &output.csv {
+            let mut csv = Stream::file(path)?;
+            csv.write(csv::HEAD);
+            self.csv = Some(csv);
+        }
+        Ok(())
     }
 
     /// Says what the run is about to do.
@@ -350,9 +358,16 @@ mod tests {
         }
     }
 
+    /// A terminal of a run that has its lock.
+    fn opened(output: &OutputConfig) -> Result<Terminal, OutputError> {
+        let mut terminal = Terminal::new(output)?;
+        terminal.open_records(output)?;
+        Ok(terminal)
+    }
+
     #[test]
     fn a_full_disk_loses_text_and_says_so_and_goes_on() {
-        let mut terminal = Terminal::new(&quiet_with_json(Sink::File("/dev/full".into()))).unwrap();
+        let mut terminal = opened(&quiet_with_json(Sink::File("/dev/full".into()))).unwrap();
         for _ in 0..3 {
             terminal.record(&crate::recorder::sample_record());
         }
@@ -366,7 +381,10 @@ mod tests {
     fn records_are_written_as_they_come() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.ndjson");
-        let mut terminal = Terminal::new(&quiet_with_json(Sink::File(path.clone()))).unwrap();
+        let output = quiet_with_json(Sink::File(path.clone()));
+        let _waiting = Terminal::new(&output).unwrap();
+        assert!(!path.exists(), "another run's report may stand there");
+        let mut terminal = opened(&output).unwrap();
         terminal.record(&crate::recorder::sample_record());
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
         assert!(terminal.finish(&super::super::samples::facts()));
@@ -408,8 +426,7 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_made_is_named() {
-        let error =
-            Terminal::new(&quiet_with_json(Sink::File("/nowhere/at/all".into()))).unwrap_err();
+        let error = opened(&quiet_with_json(Sink::File("/nowhere/at/all".into()))).unwrap_err();
         assert!(error.to_string().contains("/nowhere/at/all"), "{error}");
     }
 }

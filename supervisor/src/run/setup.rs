@@ -76,10 +76,11 @@ pub(super) fn prepare(
 ) -> Result<Ready, Refusal> {
     let started = Instant::now();
     let started_at = now_ms();
-    let signals = Signals::listen();
     let roots = Roots::resolve(config).map_err(|error| Refusal::usage(&error))?;
     let cgroup = cgroup(config)?;
-    let lock = lock(config, &roots, terminal)?;
+    let lock = claim(config, &roots, terminal)?;
+    // Whoever waits for the lock can be ended by a signal as any program is: nothing has been touched yet.
+    let signals = Signals::listen();
     let facts = cores::survey(Path::new("/"));
     let count = cores::choose(&facts, &wish(config, &roots));
     let home = home(config, &roots);
@@ -132,6 +133,15 @@ pub(super) fn prepare(
             _lock: lock,
         },
     })
+}
+
+/// Takes the lock, then the files of records, which before that may be another run's.
+fn claim(config: &Config, roots: &Roots, terminal: &mut Terminal) -> Result<Option<Lock>, Refusal> {
+    let lock = lock(config, roots, terminal)?;
+    terminal
+        .open_records(&config.output)
+        .map_err(|error| Refusal::cannot_run(&error))?;
+    Ok(lock)
 }
 
 fn lock(config: &Config, roots: &Roots, terminal: &mut Terminal) -> Result<Option<Lock>, Refusal> {
