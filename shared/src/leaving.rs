@@ -37,6 +37,18 @@ impl WorkerExit {
     }
 }
 
+/// What a worker writes to its standard error before each job: ASCII's record separator.
+///
+/// The two pipes are read apart from each other, so that only a mark in the words themselves can tell which job they
+/// belong to: a worker may be dead, with all it said read, before its `Started` is looked at.
+pub const JOB_MARK: u8 = 0x1e;
+
+/// The part of a worker's last words that belongs to the last job it began; all of them where no mark is left.
+pub fn words_of_last_job(stderr_tail: &[u8]) -> &[u8] {
+    let mark = stderr_tail.iter().rposition(|byte| *byte == JOB_MARK);
+    mark.map_or(stderr_tail, |at| &stderr_tail[at + 1..])
+}
+
 /// What Rust's standard library writes around the size it could not get, before it aborts.
 const MARKER: (&[u8], &[u8]) = (b"memory allocation of ", b" bytes failed");
 
@@ -78,6 +90,18 @@ mod tests {
     fn the_marker_is_found_among_other_words() {
         let tail = b"cut off start\nmemory allocation of 4096 bytes failed\nmemory allocation of 99 bytes failed\nbye";
         assert_eq!(memory_marker(tail), Some(4096));
+    }
+
+    #[test]
+    fn words_belong_to_the_job_whose_mark_is_before_them() {
+        for (tail, expected) in [
+            (&b"started badly"[..], &b"started badly"[..]),
+            (b"old\x1enew", b"new"),
+            (b"\x1efirst\x1esecond\n", b"second\n"),
+            (b"only old ones\x1e", b""),
+        ] {
+            assert_eq!(words_of_last_job(tail), expected);
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod settings;
 mod version;
 
 pub use ids::{Incarnation, JobId, SeatId};
-pub use leaving::{WorkerExit, memory_marker};
+pub use leaving::{JOB_MARK, WorkerExit, memory_marker, words_of_last_job};
 pub use limits::{Limits, SandboxMode};
 pub use message::{
     Confinement, Done, Enforced, Go, Identity, Job, Ready, Started, ToSupervisor, ToWorker,

@@ -3,8 +3,8 @@
 
 use pressroom_shared::frame::{self, Decoder};
 use pressroom_shared::{
-    BUILD_ID, Done, Enforced, Failed, FailureKind, Go, ImageFormat, Job, JobId, Outcome, PROTOCOL,
-    Ready, Saved, Started, ToSupervisor, ToWorker,
+    BUILD_ID, Done, Enforced, Failed, FailureKind, Go, ImageFormat, JOB_MARK, Job, JobId, Outcome,
+    PROTOCOL, Ready, Saved, Started, ToSupervisor, ToWorker,
 };
 use rustix::process::{Signal, getpid, kill_process};
 use std::io::{Read, Write};
@@ -97,6 +97,7 @@ impl Fake {
             return say(&self.done(job));
         }
         say(&ToSupervisor::Started(Started { id: job.id }));
+        let _ = std::io::stderr().write_all(&[JOB_MARK]);
         let word = match word.strip_prefix("once-") {
             Some(_) if !self.first(&name) => "ok",
             Some(word) => word,

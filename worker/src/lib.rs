@@ -25,7 +25,8 @@ use handle::Handler;
 use limits::CpuAllowance;
 use link::{LinkError, Receiver, Sender};
 use pressroom_shared::{
-    BUILD_ID, Done, Enforced, Go, Job, PROTOCOL, Ready, ToSupervisor, ToWorker, WorkerExit,
+    BUILD_ID, Done, Enforced, Go, JOB_MARK, Job, PROTOCOL, Ready, ToSupervisor, ToWorker,
+    WorkerExit,
 };
 use serve::Worked;
 use std::fs::File;
@@ -50,6 +51,12 @@ fn last_words(why: &dyn std::error::Error, exit: WorkerExit) -> WorkerExit {
     // Nobody is left to be told when even this fails.
     let _ = writeln!(std::io::stderr(), "pressroom worker: {why}");
     exit
+}
+
+/// Parts what is said from here on from what earlier jobs said; see [`JOB_MARK`].
+fn mark_job() {
+    // Without the mark an earlier job's words may be quoted for this one; that is no reason not to do it.
+    let _ = std::io::stderr().write_all(&[JOB_MARK]);
 }
 
 /// A worker that has said `Ready`.
@@ -124,6 +131,7 @@ impl Worker {
         } = self;
         let work = |job: &Job| {
             allowance.renew();
+            mark_job();
             measured(&gauge, job, || handler.handle(job))
         };
         match serve::serve(inbox, &mut outbound, work) {

@@ -58,7 +58,7 @@ pub(crate) enum News {
 pub(crate) struct Ended {
     /// As the system tells it; `None` where it could not tell.
     pub(crate) status: Option<ExitStatus>,
-    /// The end of its standard error since its last job began, as it came.
+    /// The end of its standard error, as it came.
     pub(crate) words: Vec<u8>,
 }
 
@@ -68,7 +68,6 @@ pub(crate) struct Link {
     pid: u32,
     alive: Arc<AtomicBool>,
     outbound: Option<Outbound>,
-    words: LastWords,
 }
 
 impl Link {
@@ -90,7 +89,7 @@ impl Link {
             worker,
             heard,
             alive: Arc::clone(&alive),
-            words: words.clone(),
+            words,
         };
         let inbound = Inbound::new(launched.stdout);
         tokio::spawn(async move {
@@ -100,7 +99,6 @@ impl Link {
             pid,
             alive,
             outbound: Some(Outbound::start(launched.stdin)),
-            words,
         })
     }
 
@@ -133,11 +131,6 @@ impl Link {
         if let Some(pid) = self.pid() {
             sys::signal_group(pid, signal);
         }
-    }
-
-    /// What it says on its standard error from now on belongs to the next job.
-    pub(crate) fn forget_words(&self) {
-        self.words.clear();
     }
 }
 

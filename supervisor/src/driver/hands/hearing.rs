@@ -7,7 +7,9 @@ use crate::link::{Ended, Heard, News};
 use crate::pool::{Cause, Event, Finding, Moment, WorkerId};
 use crate::stage;
 use crate::sys::cgroup::Leaf;
-use pressroom_shared::{BUILD_ID, FailureKind, Outcome, PROTOCOL, Ready, ToSupervisor};
+use pressroom_shared::{
+    BUILD_ID, FailureKind, Outcome, PROTOCOL, Ready, ToSupervisor, words_of_last_job,
+};
 use std::os::unix::process::ExitStatusExt;
 
 impl Hands {
@@ -42,9 +44,6 @@ impl Hands {
                 if let Some(charge) = self.charges.get_mut(&started.id) {
                     charge.started = Some(now);
                     audience.started(worker, &charge.task);
-                }
-                if let Some(seated) = self.seated(worker) {
-                    seated.link.forget_words();
                 }
                 Event::Started(worker, started.id)
             }
@@ -92,7 +91,7 @@ impl Hands {
         let death = death::verdict(&Evidence {
             exit: exit_of(ended),
             killed: seated.killed,
-            words: &ended.words,
+            words: words_of_last_job(&ended.words),
             cgroup: seated.leaf.as_ref().map(Leaf::counters),
         });
         if !matches!(death.cause, Cause::Left | Cause::Stopped) {
