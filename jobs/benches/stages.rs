@@ -109,7 +109,7 @@ fn requantising(criterion: &mut Criterion) {
         &nothing,
     );
     let counts = sample.predict(&first).counts;
-    for rounding in [Rounding::Deadzone, Rounding::Trellis] {
+    for rounding in [Rounding::Deadzone, Rounding::Weighed] {
         let tuning = Recipe { rounding }.tuning(SCALE);
         let plan = Plan::new(
             Form::Progressive,

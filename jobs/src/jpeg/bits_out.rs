@@ -10,20 +10,56 @@ use crate::{Error, Sink};
 const BUFFER: usize = 16 * 1024;
 /// Bytes the caller may pack between two calls of [`BitWriter::room`].
 pub const ROOM: usize = 512;
-/// Most bits one [`BitWriter::put`] takes.
+/// Bytes of the buffer: eight more may be scribbled on.
+pub const PACKED: usize = BUFFER + ROOM + 8;
+/// Most bits one [`Place::put`] takes.
 pub const MAX_PUT: u32 = 56;
 
-/// Writes marker bytes and entropy-coded bits to a sink, counting bytes.
-pub struct BitWriter<'a> {
-    sink: &'a mut dyn Sink,
-    packed: Vec<u8>,
-    stuffed: Vec<u8>,
-    /// Bytes of `packed` in use.
+/// Where packing stands. Whoever packs much keeps a copy, which stays in registers.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Place {
+    /// Bytes of the buffer in use.
     used: usize,
     /// Bits not yet whole bytes, at the top.
     accumulator: u64,
     /// How many of them, 0 to 7.
     bits: u32,
+}
+
+impl Place {
+    /// Appends the low `count` bits of `code`, at most [`MAX_PUT`]; higher bits of `code` must be zero.
+    #[inline(always)]
+    pub fn put(&mut self, packed: &mut [u8; PACKED], code: u64, count: u32) {
+        let total = self.bits + count;
+        // Two shifts, because a shift by 64 (nothing held, nothing put) is not defined.
+        self.accumulator |= code << (63 - total) << 1;
+        let room = packed
+            .get_mut(self.used..)
+            .and_then(<[u8]>::first_chunk_mut);
+        // There always is room; a panic where there is none would cost registers.
+        if let Some(room) = room {
+            *room = self.accumulator.to_be_bytes();
+        }
+        self.used += (total >> 3) as usize;
+        self.accumulator <<= total & 0x38;
+        self.bits = total & 7;
+    }
+
+    /// Whether [`ROOM`] bytes may no longer be packed.
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.used >= BUFFER
+    }
+}
+
+/// Writes marker bytes and entropy-coded bits to a sink, counting bytes.
+pub struct BitWriter<'a> {
+    sink: &'a mut dyn Sink,
+    /// Bytes not yet stuffed.
+    pub packed: Box<[u8; PACKED]>,
+    stuffed: Vec<u8>,
+    /// How far they go.
+    pub place: Place,
     written: u64,
 }
 
@@ -31,8 +67,7 @@ impl std::fmt::Debug for BitWriter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("BitWriter")
             .field("written", &self.written)
-            .field("used", &self.used)
-            .field("bits", &self.bits)
+            .field("place", &self.place)
             .finish_non_exhaustive()
     }
 }
@@ -42,11 +77,9 @@ impl<'a> BitWriter<'a> {
     pub fn new(sink: &'a mut dyn Sink) -> Self {
         Self {
             sink,
-            packed: vec![0; BUFFER + ROOM + 8],
+            packed: Box::new([0; PACKED]),
             stuffed: Vec::with_capacity(2 * (BUFFER + ROOM)),
-            used: 0,
-            accumulator: 0,
-            bits: 0,
+            place: Place::default(),
             written: 0,
         }
     }
@@ -56,26 +89,13 @@ impl<'a> BitWriter<'a> {
         self.written
     }
 
-    /// Appends the low `count` bits of `code`, at most [`MAX_PUT`]; higher bits of `code` must be zero.
-    #[inline(always)]
-    pub fn put(&mut self, code: u64, count: u32) {
-        let total = self.bits + count;
-        // Two shifts, because a shift by 64 (nothing held, nothing put) is not defined.
-        self.accumulator |= code << (63 - total) << 1;
-        let at = self.used;
-        self.packed[at..at + 8].copy_from_slice(&self.accumulator.to_be_bytes());
-        self.used = at + (total >> 3) as usize;
-        self.accumulator <<= total & 0x38;
-        self.bits = total & 7;
-    }
-
     /// Makes sure that [`ROOM`] bytes can be packed.
     ///
     /// # Errors
     /// [`Error::Write`].
     #[inline(always)]
     pub fn room(&mut self) -> Result<(), Error> {
-        if self.used >= BUFFER {
+        if self.place.is_full() {
             self.flush()?;
         }
         Ok(())
@@ -86,9 +106,10 @@ impl<'a> BitWriter<'a> {
     /// # Errors
     /// [`Error::Write`].
     pub fn align(&mut self) -> Result<(), Error> {
-        if self.bits > 0 {
-            let missing = 8 - self.bits;
-            self.put((1 << missing) - 1, missing);
+        if self.place.bits > 0 {
+            let missing = 8 - self.place.bits;
+            self.place
+                .put(&mut self.packed, (1 << missing) - 1, missing);
         }
         self.flush()
     }
@@ -98,7 +119,7 @@ impl<'a> BitWriter<'a> {
     /// # Errors
     /// [`Error::Write`].
     pub fn raw(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        debug_assert!(self.used == 0 && self.bits == 0);
+        debug_assert!(self.place.used == 0 && self.place.bits == 0);
         self.sink.write(bytes).map_err(Error::Write)?;
         self.written += bytes.len() as u64;
         Ok(())
@@ -107,8 +128,8 @@ impl<'a> BitWriter<'a> {
     #[inline(never)]
     fn flush(&mut self) -> Result<(), Error> {
         self.stuffed.clear();
-        stuff(&self.packed[..self.used], &mut self.stuffed);
-        self.used = 0;
+        stuff(&self.packed[..self.place.used], &mut self.stuffed);
+        self.place.used = 0;
         self.sink.write(&self.stuffed).map_err(Error::Write)?;
         self.written += self.stuffed.len() as u64;
         Ok(())
@@ -182,7 +203,7 @@ mod tests {
             let mut writer = BitWriter::new(&mut out);
             for &(code, count) in &codes {
                 writer.room().expect("a vector takes everything");
-                writer.put(code, count);
+                writer.place.put(&mut writer.packed, code, count);
             }
             writer.align().expect("a vector takes everything");
             let written = writer.written();

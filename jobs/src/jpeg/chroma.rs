@@ -236,8 +236,17 @@ impl Halver {
     #[inline]
     fn keep(&self, block: &Columns, room: &mut [u16; MAX_WORDS]) -> usize {
         let mut kept = 0_u64;
-        for column in (0..8).filter(|column| block.used >> column & 1 == 1) {
-            let pairs = block.values[column].iter().zip(&self.floor[column]);
+        let mut used = block.used;
+        while used != 0 {
+            let column = used.trailing_zeros() as usize & 7;
+            used &= used - 1;
+            let (values, floors) = (&block.values[column], &self.floor[column]);
+            // Mostly nothing is large enough, which eight at a time tell without a branch.
+            let large = |any: u32, k: usize| any | u32::from(values[k].abs() >= floors[k]);
+            if (0..8).fold(0, large) == 0 {
+                continue;
+            }
+            let pairs = values.iter().zip(floors);
             for ((value, floor), zigzag) in pairs.zip(&ZIGZAG[column]) {
                 kept |= u64::from(value.abs() >= *floor) << zigzag;
             }

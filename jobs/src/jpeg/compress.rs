@@ -21,8 +21,8 @@ use crate::{Budget, Compressed, Error, Goal, Keep, Options, Progressive, Sink, S
 const LOSSLESS_SHARE: u64 = 80;
 /// Pictures of fewer blocks are sequential by default: seven scans have too many headers.
 const SMALL: usize = 2_500;
-/// Effort from which on the trellis is used.
-const TRELLIS_EFFORT: u8 = 5;
+/// Effort from which on levels are chosen by rate and distortion.
+const WEIGHED_EFFORT: u8 = 5;
 /// Effort from which on results are progressive by default.
 const PROGRESSIVE_EFFORT: u8 = 3;
 /// How far below the estimated scale the decoder must keep what matters.
@@ -372,10 +372,10 @@ impl Job<'_> {
     }
 
     pub(super) fn recipe(&self) -> Recipe {
-        let trellis = self.options.effort >= TRELLIS_EFFORT;
+        let weighed = self.options.effort >= WEIGHED_EFFORT;
         Recipe {
-            rounding: if trellis {
-                Rounding::Trellis
+            rounding: if weighed {
+                Rounding::Weighed
             } else {
                 Rounding::Deadzone
             },

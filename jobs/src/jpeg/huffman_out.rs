@@ -8,6 +8,14 @@ const LONGEST: usize = 16;
 /// The symbol that takes the code of all ones.
 const RESERVED: u16 = 256;
 
+/// Bits that follow `symbol`, see [`Histogram::extra_bits`].
+pub fn extra_bits(symbol: usize) -> usize {
+    match symbol & 15 {
+        0 if symbol != 0xF0 => symbol >> 4,
+        size => size,
+    }
+}
+
 /// How often each symbol occurs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Histogram(pub [u32; 256]);
@@ -26,6 +34,13 @@ impl Histogram {
         }
     }
 
+    /// Bits that follow the symbols: a DC symbol is a number of bits, an AC symbol has it in its lower half, and that of a
+    /// run of ended bands, whose lower half is zero, in its upper half (T.81 F.1.2 and G.1.2.2).
+    pub fn extra_bits(&self) -> u64 {
+        let bits = |(symbol, &count): (usize, &u32)| extra_bits(symbol) as u64 * u64::from(count);
+        self.0.iter().enumerate().map(bits).sum()
+    }
+
     /// Occurrences in all.
     pub fn total(&self) -> u64 {
         self.0.iter().map(|&count| u64::from(count)).sum()
@@ -39,10 +54,8 @@ pub struct Code {
     pub counts: [u8; LONGEST],
     /// Symbols by rising length.
     pub symbols: Vec<u8>,
-    /// Code bits of each symbol.
-    bits: [u16; 256],
-    /// Length of each symbol's code, 0 where it has none.
-    lengths: [u8; 256],
+    /// Code bits of each symbol, above eight bits of their number, which is 0 where it has no code: one load gives both.
+    codes: [u32; 256],
 }
 
 impl Code {
@@ -63,8 +76,7 @@ impl Code {
         let mut code = Self {
             counts: [0; LONGEST],
             symbols: Vec::with_capacity(order.len()),
-            bits: [0; 256],
-            lengths: [0; 256],
+            codes: [0; 256],
         };
         let (mut next, mut length) = (0_u32, 0_u8);
         // Weights rise along `order`, so lengths fall; reversed, the reserved symbol comes last and gets all ones.
@@ -74,8 +86,7 @@ impl Code {
             }
             next <<= depth - length;
             length = depth;
-            code.bits[usize::from(symbol)] = next as u16;
-            code.lengths[usize::from(symbol)] = depth;
+            code.codes[usize::from(symbol)] = next << 8 | u32::from(depth);
             code.counts[usize::from(depth) - 1] += 1;
             code.symbols.push(symbol as u8);
             next += 1;
@@ -86,21 +97,14 @@ impl Code {
     /// Code bits and length of `symbol`; the length is 0 for a symbol without a code.
     #[inline(always)]
     pub fn of(&self, symbol: u8) -> (u16, u8) {
-        (
-            self.bits[usize::from(symbol)],
-            self.lengths[usize::from(symbol)],
-        )
+        let code = self.codes[usize::from(symbol)];
+        ((code >> 8) as u16, code as u8)
     }
 
     /// Bits that coding everything in `histogram` takes, without extra bits.
     pub fn cost(&self, histogram: &Histogram) -> u64 {
-        let length = |&(count, length): &(&u32, &u8)| u64::from(*count) * u64::from(*length);
-        histogram
-            .0
-            .iter()
-            .zip(&self.lengths)
-            .map(|pair| length(&pair))
-            .sum()
+        let bits = |(&count, &code): (&u32, &u32)| u64::from(count) * u64::from(code as u8);
+        histogram.0.iter().zip(&self.codes).map(bits).sum()
     }
 
     /// Bytes its definition takes inside a DHT segment.

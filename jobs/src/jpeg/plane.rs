@@ -9,123 +9,16 @@
 //! A plane read from a file holds the blocks that hold picture (`blocks_across` by `blocks_down`); the blocks that pad an
 //! interleaved scan to whole MCUs are decoded, checked and left out.
 
+mod words;
+
 use crate::{Budget, Error};
+pub use words::{ESCAPE, MAX_WORDS, Words, put_word};
+pub(super) use words::{put_pair, thin};
 
 /// Words in a chunk at most: 64 KiB.
 const CHUNK: usize = 32 * 1024;
 /// Bytes by which a lane grows.
 pub(super) const CHUNK_BYTES: u64 = (CHUNK * size_of::<u16>()) as u64;
-/// Room for the words of one block: 63 coefficients, each escaped, and two words that may be scribbled on.
-pub const MAX_WORDS: usize = 128;
-/// Ten-bit pattern that says the value follows in the next word.
-pub const ESCAPE: u16 = 0x200;
-
-/// The non-zero AC coefficients of one block, as words.
-#[derive(Debug, Clone, Copy)]
-pub struct Words<'a>(&'a [u16]);
-
-impl<'a> Words<'a> {
-    /// Words as [`put_word`] wrote them.
-    #[inline]
-    pub fn new(words: &'a [u16]) -> Self {
-        Self(words)
-    }
-
-    /// No coefficients at all.
-    pub fn none() -> Self {
-        Self(&[])
-    }
-
-    /// The words themselves.
-    #[inline]
-    pub fn as_slice(self) -> &'a [u16] {
-        self.0
-    }
-
-    /// The next coefficient if its index is at most `last`; otherwise it stays.
-    #[inline]
-    pub fn next_up_to(&mut self, last: usize) -> Option<(usize, i16)> {
-        let &word = self.0.first()?;
-        if usize::from(word >> 10) > last {
-            return None;
-        }
-        self.next()
-    }
-
-    /// All but the last coefficient, which must be there and not escaped.
-    #[inline]
-    pub fn without_last(self) -> Self {
-        Self(&self.0[..self.0.len() - 1])
-    }
-}
-
-impl Iterator for Words<'_> {
-    /// Zigzag index and value.
-    type Item = (usize, i16);
-
-    #[inline]
-    fn next(&mut self) -> Option<(usize, i16)> {
-        let (&word, rest) = self.0.split_first()?;
-        self.0 = rest;
-        let index = usize::from(word >> 10);
-        let low = word & 0x3ff;
-        if low != ESCAPE {
-            // Ten bits of two's complement, moved up and back down to extend the sign.
-            return Some((index, ((low << 6) as i16) >> 6));
-        }
-        let (&value, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some((index, value as i16))
-    }
-}
-
-/// Writes one coefficient as words; returns how many were used (1 or 2).
-#[inline]
-pub fn put_word(out: &mut [u16], index: usize, value: i16) -> usize {
-    let head = (index as u16) << 10;
-    if (-511..=511).contains(&value) {
-        out[0] = head | (value as u16 & 0x3ff);
-        return 1;
-    }
-    out[0] = head | ESCAPE;
-    out[1] = value as u16;
-    2
-}
-
-/// Writes two words at `at`, the lower half first; there must be room, which a block never lacks.
-#[inline(always)]
-pub(super) fn put_pair(room: &mut [u16; MAX_WORDS], at: usize, words: u32) {
-    let pair = room.get_mut(at..).and_then(<[u16]>::first_chunk_mut);
-    if let Some(pair) = pair {
-        *pair = [words as u16, (words >> 16) as u16];
-    }
-}
-
-/// Takes the words below their index's floor in magnitude out of `room[..words]`; returns how many are left.
-#[inline(always)]
-pub(super) fn thin(room: &mut [u16; MAX_WORDS], words: usize, floors: &[u16; 64]) -> usize {
-    let (mut read, mut kept) = (0, 0);
-    while read < words {
-        let word = room[read % MAX_WORDS];
-        read += 1;
-        let (index, low) = (usize::from(word >> 10), word & 0x3ff);
-        // Written in any case and counted or not: which words stay is chance, and a branch would be guessed wrong.
-        room[kept % MAX_WORDS] = word;
-        if low != ESCAPE {
-            let value = ((low << 6) as i16) >> 6;
-            kept += usize::from(value.unsigned_abs() >= floors[index]);
-            continue;
-        }
-        let value = room[read % MAX_WORDS] as i16;
-        read += 1;
-        if value.unsigned_abs() >= floors[index] {
-            room[(kept + 1) % MAX_WORDS] = value as u16;
-            kept += 2;
-        }
-    }
-    kept
-}
-
 /// One block row within each MCU row: rows `n`, `n + v`, `n + 2v`, ... of a component with `v` block rows per MCU.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
@@ -171,16 +64,18 @@ impl Lane {
         Ok(room)
     }
 
-    /// Begins a block row whose DC values are known; all its blocks are without words until [`Lane::fill`] says otherwise.
+    /// Begins a block row whose DC values are known, and gives them back as stored; all its blocks are without words until
+    /// [`Lane::fill`] says otherwise.
     pub(super) fn begin_filled_row(
         &mut self,
         dc: impl ExactSizeIterator<Item = i16>,
         budget: &Budget,
-    ) -> Result<(), Error> {
+    ) -> Result<&[i16], Error> {
         self.begin_row(budget)?;
+        let first = self.dc.len();
         self.lengths.resize(self.lengths.len() + dc.len(), 0);
         self.dc.extend(dc);
-        Ok(())
+        Ok(&self.dc[first..])
     }
 
     /// Gives the words just written to a block of the last row, counted from the row's end; blocks must come in order.
@@ -305,9 +200,8 @@ impl Plane {
         Row {
             dc: &lane.dc[span.clone()],
             lengths: &lane.lengths[span],
-            chunks: &lane.chunks,
-            chunk: chunk as usize,
-            offset: offset as usize,
+            words: &lane.chunks[chunk as usize][offset as usize..],
+            chunks: &lane.chunks[chunk as usize + 1..],
         }
     }
 }
@@ -345,9 +239,10 @@ impl Writer<'_> {
 pub struct Row<'a> {
     dc: &'a [i16],
     lengths: &'a [u8],
+    /// What is left of the chunk being read.
+    words: &'a [u16],
+    /// The chunks behind it.
     chunks: &'a [Vec<u16>],
-    chunk: usize,
-    offset: usize,
 }
 
 impl<'a> Row<'a> {
@@ -356,24 +251,33 @@ impl<'a> Row<'a> {
         let count = count.min(self.lengths.len());
         let (passed, lengths) = self.lengths.split_at(count);
         let words: usize = passed.iter().map(|&length| usize::from(length)).sum();
-        let left = self.chunks.get(self.chunk).map_or(0, Vec::len) - self.offset;
-        if words > left {
+        let Some(rest) = self.words.get(words..) else {
             // Into the next chunk: only block by block is it known where this one ends.
             self.by_ref().take(count).for_each(drop);
             return words;
-        }
-        (self.dc, self.lengths) = (&self.dc[count..], lengths);
-        self.offset += words;
+        };
+        (self.dc, self.lengths, self.words) = (&self.dc[count..], lengths, rest);
         words
     }
 
     /// Passes blocks without words; returns how many.
     #[inline]
     pub fn skip_empty(&mut self) -> usize {
-        let (eights, _) = self.lengths.as_chunks::<8>();
-        let whole = eights.iter().take_while(|eight| **eight == [0; 8]).count() * 8;
-        let rest = &self.lengths[whole..];
-        let empty = whole + rest.iter().take_while(|&&length| length == 0).count();
+        let mut empty = 0;
+        let (eights, rest) = self.lengths.as_chunks::<8>();
+        for eight in eights {
+            let lengths = u64::from_le_bytes(*eight);
+            if lengths != 0 {
+                return self.pass(empty + (lengths.trailing_zeros() / 8) as usize);
+            }
+            empty += 8;
+        }
+        self.pass(empty + rest.iter().take_while(|&&length| length == 0).count())
+    }
+
+    /// Passes `empty` blocks without words.
+    #[inline(always)]
+    fn pass(&mut self, empty: usize) -> usize {
         (self.dc, self.lengths) = (&self.dc[empty..], &self.lengths[empty..]);
         empty
     }
@@ -381,6 +285,15 @@ impl<'a> Row<'a> {
     /// DC values of the blocks left.
     pub fn dc_values(&self) -> &'a [i16] {
         self.dc
+    }
+
+    /// A block's words, where the chunk being read is used up.
+    #[cold]
+    fn in_next_chunk(&mut self, length: usize) -> Option<&'a [u16]> {
+        let (chunk, chunks) = self.chunks.split_first()?;
+        let (words, rest) = chunk.split_at_checked(length)?;
+        (self.words, self.chunks) = (rest, chunks);
+        Some(words)
     }
 }
 
@@ -393,57 +306,17 @@ impl<'a> Iterator for Row<'a> {
         let (&dc, dcs) = self.dc.split_first()?;
         let (&length, lengths) = self.lengths.split_first()?;
         (self.dc, self.lengths) = (dcs, lengths);
-        let length = usize::from(length);
-        if length > 0 && self.offset == self.chunks[self.chunk].len() {
-            self.chunk += 1;
-            self.offset = 0;
-        }
-        let words = &self.chunks[self.chunk][self.offset..self.offset + length];
-        self.offset += length;
-        Some((dc, Words(words)))
+        // A block never crosses from one chunk into the next, and all chunks but the last hold nothing else.
+        let words = match self.words.split_at_checked(length.into()) {
+            Some((words, rest)) => {
+                self.words = rest;
+                words
+            }
+            None => self.in_next_chunk(length.into())?,
+        };
+        Some((dc, Words::new(words)))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_come_back_in_raster_order_across_chunks_and_lanes() {
-        let budget = Budget::new(1 << 24, 1 << 30);
-        let (across, down, v) = (100, 20, 2);
-        let mut plane = Plane::new(across, down, v, &budget).expect("fits");
-        let value =
-            |row: usize, col: usize, k: usize| ((row * 31 + col * 7 + k * 13) % 2047) as i16 - 1023;
-        for mcu_row in 0..down / v {
-            for lane in 0..v {
-                let row = mcu_row * v + lane;
-                let mut writer = plane.writer(lane);
-                for col in 0..across {
-                    let fill = |out: &mut [u16; MAX_WORDS]| {
-                        (1..=63)
-                            .filter(|k| (k + col) % 3 == 0)
-                            .fold(0, |n, k| n + put_word(&mut out[n..], k, value(row, col, k)))
-                    };
-                    writer
-                        .block(value(row, col, 0), &budget, fill)
-                        .expect("fits");
-                }
-            }
-        }
-        assert_eq!(plane.down(), down);
-        for row in 0..down {
-            let mut blocks = 0;
-            for (col, (dc, words)) in plane.row(row).enumerate() {
-                assert_eq!(dc, value(row, col, 0));
-                let expected: Vec<_> = (1..=63)
-                    .filter(|k| (k + col) % 3 == 0)
-                    .map(|k| (k, value(row, col, k)))
-                    .collect();
-                assert_eq!(words.collect::<Vec<_>>(), expected);
-                blocks += 1;
-            }
-            assert_eq!(blocks, across);
-        }
-    }
-}
+mod tests;

@@ -175,11 +175,10 @@ impl Rows<'_> {
         out: &mut BitWriter<'_>,
     ) -> Result<(), Error> {
         self.each_mcu_row(planes, scan, |scan, rows| {
-            let mut bits = Bits {
-                codes: codes.each_ref(),
-                out,
-            };
-            scan.mcu_row(rows, &mut bits)
+            let mut bits = Bits::new(codes, out);
+            scan.mcu_row(rows, &mut bits)?;
+            bits.close();
+            Ok(())
         })
     }
 

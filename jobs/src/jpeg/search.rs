@@ -28,17 +28,19 @@ const SLOPE: f64 = -0.85;
 /// Most requantisations of the whole picture before the last resort.
 const PASSES: usize = 4;
 /// Aim this far above the target, by about the error of the sample, since leaving coefficients out is finer than scaling.
-const AIM: f64 = 1.01;
+const AIM: f64 = 1.008;
 /// A result this close below the target is good enough.
 const GOOD: f64 = 0.988;
 /// Share of bytes that byte stuffing adds to entropy-coded data: 0 to 0.4 % were seen.
 const STUFFING: f64 = 0.0025;
 /// Share of the target to spare at the first rewriting.
 const SPARE: f64 = 0.0008;
+/// Bytes that leaving coefficients out is said to save over those it does save: longer runs take back a part of them.
+const SHORTFALL: f64 = 1.25;
 /// Most times a result is written again.
 const REWRITES: usize = 4;
 /// Share of the target that is aimed at when leaving coefficients out.
-const JUST_BELOW: f64 = 0.9992;
+const JUST_BELOW: f64 = 0.998;
 
 /// A picture to be fitted.
 #[derive(Debug, Clone, Copy)]
@@ -110,7 +112,7 @@ pub fn once(request: &Request<'_>, budget: &Budget, sink: &mut dyn Sink) -> Resu
     let sample = Sample::gather(request.views, budget)?;
     let mut search = Search::new(request, &sample);
     search.predict(request.start);
-    let plan = search.predict(request.start).plan;
+    let plan = search.plan(request.recipe.tuning(request.start));
     sample.free(budget);
     let new = Requantised::new(&plan, request.shell, request.views, budget)?;
     let bytes = new.write(request.shell, Cut::NOTHING, sink)?;
@@ -248,7 +250,8 @@ impl<'a> Search<'a> {
             let new = self.requantise(&candidate.plan, budget)?;
             let exact = self.exact(&new);
             let good = exact >= target * GOOD || self.scale <= self.request.scales.0;
-            let cut = new.cut_beyond(Cut::NOTHING, exact - target * JUST_BELOW);
+            let excess = exact - target * JUST_BELOW;
+            let cut = new.cut_beyond(Cut::NOTHING, excess * SHORTFALL);
             let written = match cut.filter(|&cut| good && cut <= DEEPEST_FAIR_CUT) {
                 Some(cut) => self.write(&new, cut, sink)?,
                 None => None,
@@ -345,7 +348,7 @@ impl<'a> Search<'a> {
             };
             // What is saved is an estimate; each time leave more to spare.
             (cut, spare) = (deeper, spare * 3.0);
-            bytes = new.write_recounted(shell, cut, sink)?;
+            bytes = new.write(shell, cut, sink)?;
         }
         if bytes <= target {
             return Ok(Some(bytes));

@@ -9,7 +9,7 @@ use super::encode::Role;
 use super::encode::markers::Form;
 use super::encode::progressive::{DC, Statistics};
 use super::encode::view::View;
-use super::huffman_out::{Code, Histogram};
+use super::huffman_out::{Code, Histogram, extra_bits};
 use super::plane::{MAX_WORDS, Row, Words};
 use super::quant::plan::Plan;
 use crate::{Budget, Error};
@@ -270,10 +270,7 @@ impl Part {
                 counter.dc(quantiser.dc(dc));
                 let any = quantiser.take(Words::new(own));
                 for n in 0..plan.costs[c].len() {
-                    if any {
-                        let block = quantiser.band(n, &mut room);
-                        counter.band(n, Words::new(&room[..block.words]));
-                    } else {
+                    if !any || quantiser.band(n, &mut counter, &mut room).words == 0 {
                         counter.skip(n, 1);
                     }
                 }
@@ -303,11 +300,7 @@ fn scaled(counts: &[f64; 256]) -> f64 {
     let code = Code::optimal(&histogram);
     let bits = |(symbol, count): (usize, &f64)| {
         let (_, length) = code.of(symbol as u8);
-        let extra = match symbol & 15 {
-            0 if symbol != 0xF0 => symbol >> 4,
-            size => size,
-        };
-        count * (f64::from(length) + extra as f64)
+        count * (f64::from(length) + extra_bits(symbol) as f64)
     };
     let data: f64 = counts.iter().enumerate().map(bits).sum();
     code.definition_bytes() as f64 + data / 8.0

@@ -21,7 +21,7 @@ use crate::{Budget, Chroma, Error, Goal, Options, Progressive, Sink, Source};
 use fast_image_resize::PixelType;
 
 /// Effort from which on the trellis is used, and from which on results are progressive, as for pictures of the same size.
-const TRELLIS_EFFORT: u8 = 5;
+const WEIGHED_EFFORT: u8 = 5;
 const PROGRESSIVE_EFFORT: u8 = 3;
 /// Scale a search begins with.
 const MIDDLE: f32 = 1.0;
@@ -312,8 +312,8 @@ fn encode(
     let aim = Aim::of(options, input)?;
     let around = Around::of(&mut picture);
     let picture = Prepared::whole(picture);
-    let rounding = if options.effort >= TRELLIS_EFFORT {
-        Rounding::Trellis
+    let rounding = if options.effort >= WEIGHED_EFFORT {
+        Rounding::Weighed
     } else {
         Rounding::Deadzone
     };

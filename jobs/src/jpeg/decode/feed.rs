@@ -133,6 +133,9 @@ impl<'a> Feed<'a> {
     #[cold]
     #[inline(never)]
     fn refill_slowly(&mut self, mut cursor: Cursor) -> Cursor {
+        if self.refill_before_ff(&mut cursor) {
+            return cursor;
+        }
         while cursor.bits < 56 {
             match self.look(&mut cursor) {
                 Some((0xff, 0xff)) => cursor.next += 1,
@@ -145,6 +148,24 @@ impl<'a> Feed<'a> {
             }
         }
         cursor
+    }
+
+    /// Refills if the next 0xFF lies behind what a refill takes.
+    fn refill_before_ff(&self, cursor: &mut Cursor) -> bool {
+        let ahead = self.bytes.get(cursor.next..).and_then(<[u8]>::first_chunk);
+        let Some(&bytes) = ahead else {
+            return false;
+        };
+        let taken = (63 - cursor.bits) >> 3;
+        // Less than eight bytes are taken, so the shift is defined.
+        let word = u64::from_be_bytes(bytes) & !(u64::MAX >> (8 * taken));
+        if holds_ff(word) {
+            return false;
+        }
+        cursor.acc |= word >> cursor.bits;
+        cursor.next += taken as usize;
+        cursor.bits |= 56;
+        true
     }
 
     /// The next byte and the one behind it (a marker's, at the end of the source); fetches when short.

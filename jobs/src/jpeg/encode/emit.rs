@@ -3,7 +3,7 @@
 //! The coders are written once over [`Emit`]; counting and writing can therefore never disagree.
 
 use crate::Error;
-use crate::jpeg::bits_out::BitWriter;
+use crate::jpeg::bits_out::{BitWriter, Place};
 use crate::jpeg::huffman_out::{Code, Histogram};
 
 /// Takes symbols with their extra bits.
@@ -20,39 +20,60 @@ pub trait Emit {
     }
 }
 
-/// Counts symbols and extra bits; `N` tables.
+/// Counts symbols, which also tell their extra bits; `N` tables.
 #[derive(Debug, Clone)]
 pub struct Counts<const N: usize> {
     /// One histogram per table.
     pub histograms: [Histogram; N],
-    /// Extra bits per table.
-    pub extra: [u64; N],
 }
 
 impl<const N: usize> Default for Counts<N> {
     fn default() -> Self {
         Self {
             histograms: std::array::from_fn(|_| Histogram::default()),
-            extra: [0; N],
         }
     }
 }
 
 impl<const N: usize> Emit for Counts<N> {
     #[inline(always)]
-    fn emit(&mut self, table: usize, symbol: u8, _: u32, count: u32) {
+    fn emit(&mut self, table: usize, symbol: u8, _: u32, _: u32) {
         self.histograms[table].0[usize::from(symbol)] += 1;
-        self.extra[table] += u64::from(count);
     }
 }
 
-/// Writes symbols as bits; every symbol emitted must have a code.
+/// Writes symbols as bits; every symbol emitted must have a code. Ends with [`Bits::close`].
 #[derive(Debug)]
 pub struct Bits<'a, 'b, const N: usize> {
-    /// One code per table.
-    pub codes: [&'a Code; N],
-    /// Where the bits go.
-    pub out: &'a mut BitWriter<'b>,
+    codes: [&'a Code; N],
+    /// A copy of the writer's own.
+    place: Place,
+    out: &'a mut BitWriter<'b>,
+}
+
+impl<'a, 'b, const N: usize> Bits<'a, 'b, N> {
+    /// One code for each table; the bits go to `out`.
+    pub fn new(codes: &'a [Code; N], out: &'a mut BitWriter<'b>) -> Self {
+        Self {
+            codes: codes.each_ref(),
+            place: out.place,
+            out,
+        }
+    }
+
+    /// Hands the last bits over.
+    pub fn close(self) {
+        self.out.place = self.place;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn flush(&mut self) -> Result<(), Error> {
+        self.out.place = self.place;
+        self.out.room()?;
+        self.place = self.out.place;
+        Ok(())
+    }
 }
 
 impl<const N: usize> Emit for Bits<'_, '_, N> {
@@ -61,19 +82,45 @@ impl<const N: usize> Emit for Bits<'_, '_, N> {
         let (bits, length) = self.codes[table].of(symbol);
         debug_assert!(length > 0, "symbol {symbol:#x} has no code");
         let joined = u64::from(bits) << count | u64::from(extra);
-        self.out.put(joined, u32::from(length) + count);
+        self.place
+            .put(&mut self.out.packed, joined, u32::from(length) + count);
     }
 
     #[inline(always)]
     fn room(&mut self) -> Result<(), Error> {
-        self.out.room()
+        if self.place.is_full() {
+            self.flush()?;
+        }
+        Ok(())
+    }
+}
+
+/// Magnitudes whose size stands in a table: nearly all there are. Counting leading zeros is slow on processors that the
+/// default build must run on.
+const TABLED: usize = 256;
+const SIZES: [u8; TABLED] = {
+    let mut sizes = [0; TABLED];
+    let mut value = 1;
+    while value < TABLED {
+        sizes[value] = sizes[value / 2] + 1;
+        value += 1;
+    }
+    sizes
+};
+
+/// Bits of a magnitude: its size category (T.81 tables F.1 and F.2).
+#[inline(always)]
+pub fn size(magnitude: u32) -> u32 {
+    match SIZES.get(magnitude as usize) {
+        Some(&size) => size.into(),
+        None => 32 - magnitude.leading_zeros(),
     }
 }
 
 /// Size category of a value and its extra bits (T.81 F.1.2.1).
 #[inline(always)]
 pub fn magnitude(value: i32) -> (u32, u32) {
-    let size = 32 - value.unsigned_abs().leading_zeros();
+    let size = size(value.unsigned_abs());
     // Negative values are stored as one less, so that their first bit is 0.
     let bits = (value + (value >> 31)) as u32 & ((1_u32 << size) - 1);
     (size, bits)

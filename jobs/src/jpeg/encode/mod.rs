@@ -172,12 +172,10 @@ impl Picture<'_> {
     ) -> Result<(), Error> {
         let codes = counts.histograms.each_ref().map(Code::optimal);
         out.raw(&sequential_header(self.frame, self.roles, &codes))?;
-        let mut bits = Bits {
-            codes: codes.each_ref(),
-            out,
-        };
+        let mut bits = Bits::new(&codes, out);
         self.sequential_scan(&mut bits)?;
-        bits.out.align()
+        bits.close();
+        out.align()
     }
 
     fn sequential_scan(&self, out: &mut impl emit::Emit) -> Result<(), Error> {
@@ -208,12 +206,10 @@ impl Picture<'_> {
             let code = &codes[progressive::DC];
             out.raw(&markers::huffman_tables(&[(Class::Dc, 0, code)]))?;
             out.raw(&markers::scan_header(&[(component.id, 0, 0)], 0, 0))?;
-            let mut bits = Bits {
-                codes: codes.each_ref(),
-                out,
-            };
+            let mut bits = Bits::new(codes, out);
             dc_scan(&views[0], &mut bits)?;
-            bits.out.align()?;
+            bits.close();
+            out.align()?;
         }
         let components = self.frame.components.iter().zip(self.roles);
         for (((component, role), views), codes) in components.zip(self.views).zip(&codes) {
@@ -221,12 +217,10 @@ impl Picture<'_> {
                 out.raw(&markers::huffman_tables(&[(Class::Ac, 0, &codes[n + 1])]))?;
                 let (first, last) = (range.0 as u8, range.1 as u8);
                 out.raw(&markers::scan_header(&[(component.id, 0, 0)], first, last))?;
-                let mut bits = Bits {
-                    codes: codes.each_ref(),
-                    out,
-                };
+                let mut bits = Bits::new(codes, out);
                 band_scan(&band_view(views, n), n + 1, range, &mut bits)?;
-                bits.out.align()?;
+                bits.close();
+                out.align()?;
             }
         }
         Ok(())
@@ -300,10 +294,10 @@ pub fn sequential_header(
 /// Bytes of DHT, SOS and data of the sequential scan.
 fn sequential_bytes(counts: &sequential::Statistics, components: usize) -> u64 {
     let (mut bits, mut definitions) = (0, 4);
-    for (histogram, extra) in counts.histograms.iter().zip(&counts.extra) {
+    for histogram in &counts.histograms {
         if histogram.total() > 0 {
             let code = Code::optimal(histogram);
-            bits += code.cost(histogram) + extra;
+            bits += code.cost(histogram) + histogram.extra_bits();
             definitions += code.definition_bytes();
         }
     }
@@ -319,7 +313,7 @@ fn progressive_bytes(counts: &progressive::Statistics, role: Role) -> u64 {
 fn table_bytes(counts: &Counts<{ progressive::TABLES }>, table: usize) -> u64 {
     let histogram: &Histogram = &counts.histograms[table];
     let code = Code::optimal(histogram);
-    let bits = code.cost(histogram) + counts.extra[table];
+    let bits = code.cost(histogram) + histogram.extra_bits();
     4 + code.definition_bytes() + scan_header_bytes(1) + bits.div_ceil(8)
 }
 

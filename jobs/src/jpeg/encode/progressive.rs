@@ -10,7 +10,8 @@ use crate::jpeg::plane::Words;
 pub const TABLES: usize = 3;
 /// Table of the DC scan.
 pub const DC: usize = 0;
-const SIXTEEN_ZEROS: u8 = 0xF0;
+/// The symbol for sixteen zeros.
+pub const SIXTEEN_ZEROS: u8 = 0xF0;
 /// Blocks whose end-of-band run is written at the latest (T.81 G.1.2.2).
 const LONGEST_RUN: u32 = 0x7FFF;
 
@@ -90,18 +91,27 @@ impl Band {
             if index < self.first {
                 continue;
             }
-            if self.run > 0 {
-                self.finish(out);
-            }
-            let mut run = index - next;
-            while run > 15 {
-                out.emit(self.table, SIXTEEN_ZEROS, 0, 0);
-                run -= 16;
-            }
-            let (size, bits) = magnitude(i32::from(value));
-            out.emit(self.table, (run << 4) as u8 | size as u8, bits, size);
+            self.finish(out);
+            self.coefficient(index - next, value.into(), out);
             next = index + 1;
         }
+        self.close(next, out);
+    }
+
+    /// Codes a coefficient after `run` zeros; runs of earlier blocks must be finished.
+    #[inline(always)]
+    pub fn coefficient(&mut self, mut run: usize, value: i32, out: &mut impl Emit) {
+        while run > 15 {
+            out.emit(self.table, SIXTEEN_ZEROS, 0, 0);
+            run -= 16;
+        }
+        let (size, bits) = magnitude(value);
+        out.emit(self.table, (run << 4) as u8 | size as u8, bits, size);
+    }
+
+    /// Ends a block, `next` being the zigzag index behind its last coefficient.
+    #[inline(always)]
+    pub fn close(&mut self, next: usize, out: &mut impl Emit) {
         if next <= self.last {
             self.run += 1;
             if self.run == self.longest_run {

@@ -5,7 +5,8 @@ use crate::jpeg::encode::Role;
 use crate::jpeg::encode::markers::Form;
 use crate::jpeg::encode::progressive::{Band, Dc, Statistics};
 use crate::jpeg::encode::view::ViewRow;
-use crate::jpeg::plane::{Plane, Words};
+use crate::jpeg::huffman_out::Histogram;
+use crate::jpeg::plane::Plane;
 use crate::{Budget, Error};
 
 /// Most bands a component has.
@@ -53,10 +54,17 @@ impl Counter {
         self.dc.block(dc, &mut self.counts);
     }
 
-    /// Counts band `n` of one block.
-    #[inline]
-    pub fn band(&mut self, n: usize, mut words: Words<'_>) {
-        self.bands[n].block(&mut words, &mut self.counts);
+    /// Where coefficients of band `n` are counted.
+    #[inline(always)]
+    pub fn histogram(&mut self, n: usize) -> &mut Histogram {
+        &mut self.counts.histograms[n + 1]
+    }
+
+    /// Ends a block that has coefficients in band `n`; `next` is the zigzag index behind the last of them.
+    #[inline(always)]
+    pub fn close(&mut self, n: usize, next: usize) {
+        self.bands[n].finish(&mut self.counts);
+        self.bands[n].close(next, &mut self.counts);
     }
 
     /// Counts `count` blocks that have nothing in band `n`.
@@ -161,14 +169,14 @@ impl Pass {
             let ranks = band.ranks.len() + dc.len();
             band.ranks.resize(ranks, NOTHING);
             let lane = band.plane.lane();
-            if n == 0 {
-                lane.begin_filled_row(dc.iter().map(|&dc| self.quantiser.dc(dc)), budget)?;
-            } else {
+            if n > 0 {
                 lane.begin_filled_row(dc.iter().map(|_| 0), budget)?;
+                continue;
             }
-        }
-        for &dc in dc {
-            self.counter.dc(self.quantiser.dc(dc));
+            let levels = dc.iter().map(|&dc| self.quantiser.dc(dc));
+            for &dc in lane.begin_filled_row(levels, budget)? {
+                self.counter.dc(dc);
+            }
         }
         Ok(())
     }
@@ -185,12 +193,12 @@ impl Pass {
         for (n, band) in self.bands.iter_mut().enumerate() {
             let lane = band.plane.lane();
             let room = lane.room(budget)?;
-            let block = self.quantiser.band(n, room);
+            self.counter.skip(n, column - seen[n]);
+            seen[n] = column;
+            let block = self.quantiser.band(n, &mut self.counter, room);
             if block.words == 0 {
                 continue;
             }
-            self.counter.skip(n, column - seen[n]);
-            self.counter.band(n, Words::new(&room[..block.words]));
             seen[n] = column + 1;
             lane.fill(across - column, block.words);
             if block.rank != NOTHING {

@@ -1,11 +1,13 @@
 //! Requantises the blocks of one component, one after the other, without knowing where they come from or go to.
 
+use super::choice::{Candidate, Chosen, Last, Terms, count};
 use super::costs::Costs;
+use super::pass::Counter;
 use super::tables::{interpolate, radius};
-use super::trellis::{Candidate, Last, Trellis};
 use crate::jpeg::encode::Role;
 use crate::jpeg::encode::progressive::Range;
 use crate::jpeg::frame::QuantTable;
+use crate::jpeg::huffman_out::Histogram;
 use crate::jpeg::plane::{MAX_WORDS, Words, put_word};
 
 /// How levels are chosen.
@@ -14,7 +16,7 @@ pub enum Rounding {
     /// To the nearest, small ones to zero.
     Deadzone,
     /// By rate and distortion.
-    Trellis,
+    Weighed,
 }
 
 /// What steers the choice of levels.
@@ -30,6 +32,8 @@ pub struct Tuning {
     pub scale: f32,
 }
 
+/// Adding this to a number that 16 bits hold leaves the nearest integer in the lowest bits of the sum's mantissa.
+const ROUND: f32 = 12_582_912.0;
 /// Rank of a block with nothing to leave out.
 pub const NOTHING: u8 = 255;
 /// Added to one half, how large a coefficient must be in new steps not to be zeroed, by distance from DC.
@@ -72,26 +76,33 @@ pub struct Block {
     pub bits: f32,
 }
 
+/// What requantising means for one zigzag index.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    /// Source step over new step.
+    ratio: f32,
+    /// Smallest magnitude in new steps that may survive.
+    floor: f32,
+    /// What a squared source level adds to the mean squared AC, over [`BUSY`].
+    energy: f32,
+}
+
 /// Requantises blocks of one component.
 #[derive(Debug, Clone)]
 pub struct Quantiser {
     rounding: Rounding,
-    /// Source step over new step.
-    ratio: [f32; 64],
-    /// Smallest magnitude in new steps that may survive.
-    floor: [f32; 64],
+    steps: [Step; 64],
     /// Bits that a squared error of one new step is worth.
-    weight: [f32; 64],
-    /// What a squared source level adds to the mean squared AC, over [`BUSY`].
-    energy: [f32; 64],
+    weights: [f32; 64],
     activity: [f32; DOUBLINGS << FINENESS],
     bands: &'static [Range],
     costs: Vec<Costs>,
-    trellis: Trellis,
     candidates: [Candidate; 64],
-    /// Candidates of the block taken last that no band has had yet.
-    start: usize,
+    /// Candidates of the block taken last, and how many of them are in the first band.
     count: usize,
+    first: usize,
+    /// Factor on the weights of that block.
+    factor: f32,
 }
 
 impl Quantiser {
@@ -104,85 +115,92 @@ impl Quantiser {
         bands: &'static [Range],
         costs: Vec<Costs>,
     ) -> Self {
-        let step = |k: usize| f32::from(new.0[k]);
-        let own = |k: usize| f32::from(source.0[k]);
-        let weight: [f32; 64] = std::array::from_fn(|k| weight(role, step(k), tuning));
-        let floor = std::array::from_fn(|k| floor(role, k, weight[k], tuning.rounding));
+        let weights: [f32; 64] = std::array::from_fn(|k| weight(role, new.0[k].into(), tuning));
+        let step = |k: usize| {
+            let own = f32::from(source.0[k]);
+            Step {
+                ratio: own / f32::from(new.0[k]),
+                floor: floor(role, k, weights[k], tuning.rounding),
+                energy: own * own / (63.0 * BUSY),
+            }
+        };
         let busy = |i: usize| {
             let middle = ((i as f32 + 0.5) / (1 << FINENESS) as f32).exp2();
             middle.powf(-tuning.activity)
         };
         Self {
             rounding: tuning.rounding,
-            ratio: std::array::from_fn(|k| own(k) / step(k)),
-            floor,
-            weight,
-            energy: std::array::from_fn(|k| own(k) * own(k) / (63.0 * BUSY)),
+            steps: std::array::from_fn(step),
+            weights,
             activity: std::array::from_fn(busy),
             bands,
             costs,
-            trellis: Trellis::default(),
             candidates: [Candidate::default(); 64],
-            start: 0,
             count: 0,
+            first: 0,
+            factor: 1.0,
         }
     }
 
     /// The DC level.
-    #[inline]
+    #[inline(always)]
     pub fn dc(&self, dc: i16) -> i16 {
-        let x = f32::from(dc) * self.ratio[0];
-        (x + 0.5_f32.copysign(x)) as i16
+        // The lowest bits of the sum's mantissa are the nearest integer, in two's complement.
+        (f32::from(dc) * self.steps[0].ratio + ROUND).to_bits() as i16
     }
 
     /// Takes the AC coefficients of the next block; [`Quantiser::band`] then gives its bands in order. False if none can
     /// survive.
     #[inline]
     pub fn take(&mut self, words: Words<'_>) -> bool {
-        let (mut count, mut energy) = (0, 0.0);
+        let (mut count, mut first, mut energy) = (0, 0, 0.0);
+        let end = self.bands[0].1;
         for (index, value) in words {
             let index = index & 63;
-            let magnitude = f32::from(value.unsigned_abs());
-            let x = magnitude * self.ratio[index];
-            energy += magnitude * magnitude * self.energy[index];
+            let step = &self.steps[index];
+            let value = f32::from(value);
+            let x = value * step.ratio;
+            energy += value * value * step.energy;
             self.candidates[count & 63] = Candidate {
-                index: index as u8,
-                negative: value < 0,
                 x,
-                weight: self.weight[index],
+                index: index as u32,
             };
-            count += usize::from(x >= self.floor[index]);
+            count += usize::from(x.abs() >= step.floor);
+            // Candidates come in order, so this ends up as the count when the first band was passed.
+            first = if index <= end { count } else { first };
         }
-        (self.start, self.count) = (0, count.min(63));
-        if count == 0 {
-            return false;
+        (self.count, self.first) = (count.min(63), first.min(63));
+        if self.rounding == Rounding::Weighed {
+            self.factor = self.activity_of(energy);
         }
-        if self.rounding == Rounding::Trellis {
-            let factor = self.activity_of(energy);
-            for candidate in &mut self.candidates[..self.count] {
-                candidate.weight *= factor;
-            }
-        }
-        true
+        count > 0
     }
 
-    /// Requantises band `n` of the block taken last into `out`; call it for 0, 1 and so on.
+    /// Requantises band `n` of the block taken last into `out`, counting it with `counter`. An empty band is not counted.
     #[inline]
-    pub fn band(&mut self, n: usize, out: &mut [u16; MAX_WORDS]) -> Block {
-        let range = self.bands[n];
-        let ahead = &self.candidates[self.start..self.count];
-        let inside = ahead.iter().take_while(|c| usize::from(c.index) <= range.1);
-        let end = self.start + inside.count();
-        let candidates = &self.candidates[self.start..end];
-        self.start = end;
-        let costs = &self.costs[n];
+    pub fn band(&mut self, n: usize, counter: &mut Counter, out: &mut [u16; MAX_WORDS]) -> Block {
+        let candidates = match n {
+            0 => &self.candidates[..self.first],
+            _ => &self.candidates[self.first..self.count.max(self.first)],
+        };
         if candidates.is_empty() {
             return Block::EMPTY;
         }
-        match self.rounding {
-            Rounding::Deadzone => round(candidates, range, costs, out),
-            Rounding::Trellis => optimise(&mut self.trellis, candidates, range, costs, out),
+        let terms = Terms {
+            range: self.bands[n],
+            costs: &self.costs[n],
+            weights: &self.weights,
+            factor: self.factor,
+        };
+        let chosen = match self.rounding {
+            Rounding::Deadzone => round(candidates, &terms, counter.histogram(n), out),
+            Rounding::Weighed => terms.choose(candidates, out, counter.histogram(n)),
+        };
+        if chosen.words == 0 {
+            return Block::EMPTY;
         }
+        counter.close(n, chosen.next);
+        Block::new(chosen.words, chosen.last)
     }
 
     /// Lookup of (1 + energy)^-exponent: the exponent bits of a float and the first of its mantissa are its logarithm.
@@ -195,50 +213,32 @@ impl Quantiser {
 }
 
 /// Rounds to the nearest level; there is at least one candidate.
+#[inline]
 fn round(
     candidates: &[Candidate],
-    range: Range,
-    costs: &Costs,
+    terms: &Terms<'_>,
+    counts: &mut Histogram,
     out: &mut [u16; MAX_WORDS],
-) -> Block {
-    let (mut words, mut next, mut run) = (0, range.0, 0);
+) -> Chosen {
+    let (mut words, mut next, mut run) = (0, terms.range.0, 0);
     for candidate in candidates {
-        words += put(out, words, candidate, (candidate.x + 0.5) as u32);
-        run = usize::from(candidate.index) - next;
-        next = usize::from(candidate.index) + 1;
+        let index = (candidate.index & 63) as usize;
+        let level = (candidate.x.abs() + 0.5) as u32;
+        run = (index - next) & 63;
+        count(counts, run, level, 1);
+        words += put_word(&mut out[words & 127..], index, candidate.signed(level));
+        next = index + 1;
     }
     let last = &candidates[candidates.len() - 1];
     let worth = Last {
-        bits: costs.of_size(1)[run & 63],
-        loss: last.weight * (2.0 * last.x - 1.0),
+        bits: terms.costs.of_size(1)[run],
+        loss: terms.weights[(last.index & 63) as usize] * last.gain(1.0),
     };
-    Block::new(words, (last.x < 1.5).then_some(worth))
-}
-
-/// Chooses levels by rate and distortion.
-#[inline]
-fn optimise(
-    trellis: &mut Trellis,
-    candidates: &[Candidate],
-    range: Range,
-    costs: &Costs,
-    out: &mut [u16; MAX_WORDS],
-) -> Block {
-    let (kept, last) = trellis.run(candidates, range, costs);
-    let mut words = 0;
-    for (i, level) in trellis.kept(kept) {
-        words += put(out, words, &candidates[i], level);
+    Chosen {
+        words,
+        next,
+        last: (last.x.abs() < 1.5).then_some(worth),
     }
-    Block::new(words, last)
-}
-
-/// Writes a coefficient at word `at`; returns the words it took.
-#[inline(always)]
-fn put(out: &mut [u16; MAX_WORDS], at: usize, candidate: &Candidate, level: u32) -> usize {
-    let level = level as i16;
-    let value = if candidate.negative { -level } else { level };
-    // Sixty-three coefficients of two words each cannot reach the end; the mask only tells the compiler so.
-    put_word(&mut out[at & 127..], usize::from(candidate.index), value)
 }
 
 impl Block {
@@ -287,6 +287,6 @@ pub fn floor(role: Role, k: usize, weight: f32, rounding: Rounding) -> f32 {
     match rounding {
         Rounding::Deadzone => 0.5 + interpolate(zone, radius(k)),
         // Keeping x as 1 takes weight * (2x - 1) off the distortion.
-        Rounding::Trellis => 0.5 * (1.0 + FEWEST_BITS / weight),
+        Rounding::Weighed => 0.5 * (1.0 + FEWEST_BITS / weight),
     }
 }
