@@ -1,5 +1,7 @@
 //! The one door: recognise the format, check the budget, hand over to the format's own module, answer what was done.
 
+mod fitted;
+
 use crate::fence::fenced;
 use crate::sniff::{Sniffed, sniff};
 use crate::{Budget, Error, Format, Options, Sink, Source, photo, png};
@@ -88,9 +90,9 @@ pub fn compress(
         return Err(Error::Empty);
     }
     match sniff(source).map_err(Error::Read)? {
-        Sniffed::Image(format) => {
-            fenced(format, || dispatch(format, source, sink, options, budget))
-        }
+        Sniffed::Image(format) => fenced(format, || {
+            fitted::compress(format, source, sink, options, budget, dispatch)
+        }),
         Sniffed::Other(what) => Err(Error::NotAnImage(what)),
     }
 }

@@ -23,5 +23,7 @@ pub use budget::Budget;
 pub use door::{Compressed, Keep, Kept, Note, Written, compress};
 pub use error::Error;
 pub use format::Format;
-pub use options::{Chroma, Goal, Options, Progressive, Resize, SizeLimit, Strip};
+pub use options::{
+    Chroma, Colours, Goal, Options, Orient, Progressive, Resize, SizeLimit, Strip, Wanted,
+};
 pub use stream::{Sink, Source};

@@ -73,6 +73,16 @@ pub(crate) fn compress(
     layout.write(&coded.png, source, sink)
 }
 
+/// Width, height, and whether a person sees the picture lying on its side.
+///
+/// # Errors
+/// See [`Error`].
+pub(crate) fn size(source: &dyn Source, budget: &Budget) -> Result<(u32, u32, bool), Error> {
+    let layout = scan::scan(source, budget)?;
+    let turned = orientation_of_chunks(&layout.others).is_some_and(|turn| turn >= 5);
+    Ok((layout.header.width, layout.header.height, turned))
+}
+
 impl Layout {
     /// The size it must shrink to, if any; an animation stays as large as it is.
     fn smaller(&self, options: &Options) -> Option<(u32, u32)> {

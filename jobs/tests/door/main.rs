@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod common;
+mod fit;
 mod golden;
 mod photo;
 mod png;
