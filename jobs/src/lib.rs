@@ -15,6 +15,11 @@ mod options;
 mod photo;
 mod png;
 mod quantise;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "conversion between formats is built on it")
+)]
+mod raster;
 mod shrink;
 mod sniff;
 mod stream;
