@@ -4,7 +4,7 @@ mod fitted;
 
 use crate::fence::fenced;
 use crate::sniff::{Sniffed, sniff};
-use crate::{Budget, Error, Format, Options, Sink, Source, photo, png};
+use crate::{Budget, Error, Format, Options, Sink, Source, convert, photo, png};
 
 /// What became of a picture that was understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,6 +104,9 @@ fn dispatch(
     options: &Options,
     budget: &Budget,
 ) -> Result<Compressed, Error> {
+    if let Some(target) = convert::target(format, source, options, budget)? {
+        return convert::compress(format, target, source, sink, options, budget);
+    }
     match format {
         Format::Png | Format::Apng => png::compress(source, sink, options, budget),
         Format::Jpeg => photo::compress(source, sink, options, budget),

@@ -5,6 +5,7 @@
 //! [`Budget`]. A bad picture is an [`Error`], never a panic.
 
 mod budget;
+mod convert;
 mod door;
 mod error;
 mod fence;
@@ -15,14 +16,11 @@ mod options;
 mod photo;
 mod png;
 mod quantise;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "conversion between formats is built on it")
-)]
 mod raster;
 mod shrink;
 mod sniff;
 mod stream;
+mod turn;
 
 pub use budget::Budget;
 pub use door::{Compressed, Keep, Kept, Note, Written, compress};

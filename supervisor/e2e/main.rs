@@ -15,6 +15,7 @@ mod cost;
 mod environment;
 mod fake;
 mod files;
+mod formats;
 mod pictures;
 mod processes;
 mod signals;
@@ -33,6 +34,7 @@ fn main() -> std::process::ExitCode {
         workers::tests(),
         signals::tests(),
         files::tests(),
+        formats::tests(),
         environment::tests(),
         cost::tests(),
         syscalls::tests(),

@@ -2,8 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod common;
+mod convert;
 mod fit;
 mod golden;
 mod photo;
 mod png;
 mod resize;
+mod turn;
