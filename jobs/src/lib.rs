@@ -5,6 +5,7 @@
 //! [`Budget`]. A bad picture is an [`Error`], never a panic.
 
 mod budget;
+mod check;
 mod door;
 mod error;
 mod fence;
@@ -20,6 +21,7 @@ mod sniff;
 mod stream;
 
 pub use budget::Budget;
+pub use check::check;
 pub use door::{Compressed, Keep, Kept, Note, Written, compress};
 pub use error::Error;
 pub use format::Format;

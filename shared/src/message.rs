@@ -36,6 +36,8 @@ pub struct Go {
     pub incarnation: Incarnation,
     /// What the user asked for.
     pub settings: Settings,
+    /// Whether a stored result is decoded before it is told: in place it replaces its original.
+    pub verify: bool,
     /// What the worker may use.
     pub limits: Limits,
     /// What it may touch.

@@ -313,6 +313,7 @@ fn file_failure(operation: Operation, error: &io::Error) -> Failed {
         Operation::Open => classified("opening it", error, OPENING),
         Operation::Create => classified("creating the result", error, ANYTIME),
         Operation::Write => classified("writing the result", error, ANYTIME),
+        Operation::ReadAgain => classified("reading the result again", error, ANYTIME),
         Operation::Copy => classified("copying it", error, ANYTIME),
     }
 }

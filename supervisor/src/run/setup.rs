@@ -269,7 +269,7 @@ fn worker_setup(
         sandbox: running.sandbox,
         readable: roots.readable(),
         output: home.output.clone(),
-        copy_kept: !config.in_place(),
+        in_place: config.in_place(),
         nice: if running.background {
             Some(BACKGROUND_NICE)
         } else {

@@ -75,16 +75,25 @@ impl Source for SourceFile {
         self.identity.size
     }
 
-    /// Fills the buffer unless the file ends first, whatever the system's mood about short reads and signals. Damaged files
-    /// point far behind their end, where the system takes an offset for a negative one.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        if offset >= self.identity.size {
-            return Ok(0);
-        }
-        fill(buffer, |done, rest| {
-            self.file.read_at(rest, offset.saturating_add(done))
-        })
+        read_at(&self.file, self.identity.size, offset, buffer)
     }
+}
+
+/// Fills the buffer unless the file of `size` bytes ends first, whatever the system's mood about short reads and signals.
+/// Damaged files point far behind their end, where the system takes an offset for a negative one.
+pub(super) fn read_at(
+    file: &File,
+    size: u64,
+    offset: u64,
+    buffer: &mut [u8],
+) -> io::Result<usize> {
+    if offset >= size {
+        return Ok(0);
+    }
+    fill(buffer, |done, rest| {
+        file.read_at(rest, offset.saturating_add(done))
+    })
 }
 
 /// Reads with `read(bytes so far, rest of the buffer)` until the buffer is full or nothing comes.

@@ -69,7 +69,8 @@ impl Rig {
             seat: SeatId(0),
             incarnation: Incarnation(1),
             settings: settings(),
-            limits: Limits {
+            verify: false,
+        limits: Limits {
                 memory: 64 << 20,
                 pixels: 100_000_000,
                 input_bytes: 4 << 30,
