@@ -33,14 +33,16 @@ pub fn check(
             written.bytes
         )));
     }
-    let decoded = fenced(written.format, || match sniff(result).map_err(Error::Read)? {
-        Sniffed::Image(found) if found != written.format => {
-            Err(differs(format!("its content looks like {}", found.name())))
+    let decoded = fenced(written.format, || {
+        match sniff(result).map_err(Error::Read)? {
+            Sniffed::Image(found) if found != written.format => {
+                Err(differs(format!("its content looks like {}", found.name())))
+            }
+            Sniffed::Image(Format::Png | Format::Apng) => png::check(result, written, budget),
+            // Nothing else is ever written.
+            Sniffed::Image(_) => same_picture(source, result, written, options, budget),
+            Sniffed::Other(what) => Err(differs(format!("its content looks like {what}"))),
         }
-        Sniffed::Image(Format::Png | Format::Apng) => png::check(result, written, budget),
-        // Nothing else is ever written.
-        Sniffed::Image(_) => same_picture(source, result, written, options, budget),
-        Sniffed::Other(what) => Err(differs(format!("its content looks like {what}"))),
     });
     decoded.map_err(as_difference)
 }
@@ -138,7 +140,11 @@ fn fingerprint(planes: &[Plane]) -> u64 {
 }
 
 fn same_coefficients(before: &Decoded, after: &Decoded) -> Result<(), Error> {
-    let row = before.rows.iter().zip(&after.rows).position(|(a, b)| a != b);
+    let row = before
+        .rows
+        .iter()
+        .zip(&after.rows)
+        .position(|(a, b)| a != b);
     if let Some(row) = row {
         return Err(differs(format!("MCU row {row} has other coefficients")));
     }

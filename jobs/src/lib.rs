@@ -22,7 +22,7 @@ mod stream;
 
 pub use budget::Budget;
 pub use check::check;
-pub use door::{Compressed, Keep, Kept, Note, Written, compress};
+pub use door::{Compressed, Keep, Kept, Note, Written, compress, recognise};
 pub use error::Error;
 pub use format::Format;
 pub use options::{Chroma, Goal, Options, Progressive, Resize, SizeLimit, Strip};

@@ -7,7 +7,7 @@ use crate::error::StartError;
 use crate::files::{FileError, SourceFile, Staged, Staging};
 use crate::limits;
 use crate::translate;
-use pressroom_jobs::{Budget, Compressed, Options, Written, check, compress};
+use pressroom_jobs::{Budget, Compressed, Options, Written, check, compress, recognise};
 use pressroom_shared::{Failed, FailureKind, Go, Job, Kept, Limits, Outcome, Saved};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -18,7 +18,7 @@ pub(crate) struct Handler {
     staging: Staging,
     limits: Limits,
     memory: u64,
-    verify: bool,
+    in_place: bool,
 }
 
 impl Handler {
@@ -36,7 +36,7 @@ impl Handler {
             })?,
             memory: limits::job_memory(&go.limits)?,
             limits: go.limits.clone(),
-            verify: go.verify,
+            in_place: go.in_place,
         })
     }
 
@@ -51,6 +51,9 @@ impl Handler {
             return Err(translate::input_too_large(job.identity.size, limit));
         }
         let source = SourceFile::open(job.source.as_path(), job.identity)?;
+        if self.in_place && source.has_other_names() {
+            return hard_linked(job, &source);
+        }
         let mut staged = self.staging.file(job.staged.as_path())?;
         let worked = self.work(job, &source, &mut staged);
         // A file that changed in the meantime explains whatever came out, an error as well as a result.
@@ -97,7 +100,7 @@ impl Handler {
                 ),
             });
         }
-        if self.verify {
+        if self.in_place {
             self.check(&written, source, staged)?;
         }
         Ok(translate::saved(written))
@@ -114,6 +117,15 @@ impl Handler {
         check(source, &stored, written, &self.options, &self.budget())
             .map_err(|error| translate::failure(error, self.limits.memory))
     }
+}
+
+/// Replacing one of a picture's names would leave the old picture under the others.
+fn hard_linked(job: &Job, source: &SourceFile) -> Result<Outcome, Failed> {
+    let format = recognise(source).map_err(|error| translate::failure(error, 0))?;
+    Ok(Outcome::Kept(translate::hard_linked(
+        format,
+        job.identity.size,
+    )))
 }
 
 fn keep(

@@ -181,6 +181,16 @@ pub(crate) fn kept(kept: jobs::Kept, bytes: u64) -> Kept {
     }
 }
 
+/// An original of so many bytes that is left alone because it has other names.
+pub(crate) fn hard_linked(format: jobs::Format, bytes: u64) -> Kept {
+    Kept {
+        reason: KeptReason::HardLinked,
+        bytes,
+        format: format_of(format),
+        warnings: Vec::new(),
+    }
+}
+
 fn reason(why: jobs::Keep) -> KeptReason {
     match why {
         jobs::Keep::WithinTarget => KeptReason::WithinTarget,

@@ -44,7 +44,10 @@ pub(crate) fn check(result: &dyn Source, written: &Written, budget: &Budget) -> 
     let layout = scan(result, budget)?;
     let size = (layout.header.width, layout.header.height);
     if size != (written.width, written.height) {
-        return Err(Error::Verify(format!("it decodes to {}x{}", size.0, size.1)));
+        return Err(Error::Verify(format!(
+            "it decodes to {}x{}",
+            size.0, size.1
+        )));
     }
     let mut frames = Frames::open(result, &layout, Transformations::IDENTITY, budget)?;
     while frames.next(budget)? {

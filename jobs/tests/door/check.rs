@@ -68,7 +68,13 @@ fn kinds() -> Vec<Options> {
 
 #[test]
 fn every_kind_of_result_passes() {
-    for name in ["birches.jpg", "lake.jpg", "town.jpg", "dunes.jpg", "granite.jpg"] {
+    for name in [
+        "birches.jpg",
+        "lake.jpg",
+        "town.jpg",
+        "dunes.jpg",
+        "granite.jpg",
+    ] {
         let input = photo(name);
         for options in kinds() {
             let (written, output) = written(&input, &options);

@@ -41,7 +41,7 @@ fn go(staging: &Path) -> Go {
         seat: SeatId(0),
         incarnation: Incarnation(0),
         settings: settings(),
-        verify: false,
+        in_place: false,
         limits: Limits {
             memory: 256 << 20,
             pixels: 1 << 22,
@@ -155,9 +155,9 @@ fn told_of_damage(handler: &Handler, bench: &Bench) -> Result<Saved, Failed> {
 #[test]
 fn in_place_a_result_is_read_back_and_decoded_before_it_is_told() {
     let bench = Bench::new();
-    let handler = |verify| {
+    let handler = |in_place| {
         Handler::new(&Go {
-            verify,
+            in_place,
             ..go(bench.staging.path())
         })
         .unwrap()
@@ -168,6 +168,31 @@ fn in_place_a_result_is_read_back_and_decoded_before_it_is_told() {
     told_of_damage(&handler(false), &bench).expect("not looked at beside a tree");
     let good = handler(true).handle(&bench.job("b.jpg", &photo()));
     assert!(matches!(good, Outcome::Saved(_)), "{good:?}");
+}
+
+#[test]
+fn in_place_a_picture_with_other_names_is_left_alone_before_any_work() {
+    let bench = Bench::new();
+    let handler = Handler::new(&Go {
+        in_place: true,
+        ..go(bench.staging.path())
+    })
+    .unwrap();
+    // Damaged, so that work on it would fail.
+    let job = bench.job("a.jpg", &photo()[..5000]);
+    assert!(matches!(handler.handle(&job), Outcome::Failed(_)));
+    std::fs::hard_link(job.source.as_path(), bench.inputs.path().join("b.jpg")).unwrap();
+    let Outcome::Kept(kept) = handler.handle(&job) else {
+        panic!("not kept");
+    };
+    assert_eq!(kept.reason, pressroom_shared::KeptReason::HardLinked);
+    assert_eq!(kept.format, pressroom_shared::ImageFormat::Jpeg);
+    assert!(bench.staged().is_empty());
+    let tree = bench.handler.handle(&job);
+    assert!(
+        matches!(tree, Outcome::Failed(_)),
+        "only in place: {tree:?}"
+    );
 }
 
 #[test]

@@ -69,8 +69,8 @@ impl Rig {
             seat: SeatId(0),
             incarnation: Incarnation(1),
             settings: settings(),
-            verify: false,
-        limits: Limits {
+            in_place: false,
+            limits: Limits {
                 memory: 64 << 20,
                 pixels: 100_000_000,
                 input_bytes: 4 << 30,

@@ -73,7 +73,7 @@ impl Hands {
             seat: worker.seat,
             incarnation: worker.incarnation,
             settings: self.setup.settings.clone(),
-            verify: self.setup.in_place,
+            in_place: self.setup.in_place,
             limits: Limits {
                 memory: cap,
                 ..self.setup.limits.clone()
