@@ -17,6 +17,10 @@ pub(crate) fn tests() -> Vec<Trial> {
         test("read_only_inputs_are_no_obstacle", read_only),
         test("pipes_and_links_are_left_alone", special_files),
         test("an_output_that_is_not_ours_is_left_alone", foreign_output),
+        test(
+            "a_link_in_the_output_tree_is_named_and_not_followed",
+            link_in_output,
+        ),
         test("a_file_that_changed_is_done_again", changed_between_runs),
         test("a_dry_run_leaves_nothing", dry_run),
         test("in_place_replaces_only_with_something_smaller", in_place),
@@ -154,6 +158,33 @@ fn foreign_output() {
     assert_eq!(records.outcome("b.jpg"), "saved");
     assert_ne!(records.outcome("a.jpg"), "saved");
     assert_eq!(fs::read(case.path("out/a.jpg")).expect("there"), b"mine");
+}
+
+fn link_in_output() {
+    let case = Case::new();
+    case.input("sub/deep/a.jpg", &pictures::photo("lake.jpg"))
+        .input("b.jpg", &pictures::photo("town.jpg"));
+    for folder in ["out", "elsewhere/deep"] {
+        fs::create_dir_all(case.path(folder)).expect("a folder");
+    }
+    symlink(case.path("elsewhere"), case.path("out/sub")).expect("a link");
+    let ran = case.run(&[]);
+    ran.expect_code(1);
+    let records = case.check(&ran, 2);
+    assert_eq!(
+        (records.outcome("b.jpg"), records.reason("a.jpg")),
+        ("saved", "output_exists")
+    );
+    let said = records.field("a.jpg", "message").to_string();
+    assert!(said.contains("out/sub is a link"), "{said}");
+    assert!(case.tree("elsewhere").is_empty(), "a link was followed");
+    // A link to the output folder itself is what was asked for.
+    symlink(case.path("elsewhere"), case.path("way")).expect("a link");
+    let mut command = case.bare();
+    command.args(["in", "-o", "way", "-q", "75", "--no-config"]);
+    case.finish(command.spawn().expect("it starts"))
+        .expect_code(0);
+    assert_eq!(case.tree("elsewhere").len(), 2);
 }
 
 fn changed_between_runs() {

@@ -95,7 +95,7 @@ pub(super) fn prepare(
     let (recorder, recorded) = recorder::start(Setup {
         ledger: home.ledger.clone(),
         output: home.output.clone(),
-        policy: publishing(config),
+        policy: publishing(config, &roots),
         run,
     })
     .map_err(|error| Refusal::cannot_run(&error))?;
@@ -309,13 +309,13 @@ fn launcher() -> Launcher {
     launcher.with_variable("PRESSROOM_TEST_SCRIPT", script)
 }
 
-fn publishing(config: &Config) -> publish::Policy {
+fn publishing(config: &Config, roots: &Roots) -> publish::Policy {
     let publishing = &config.publishing;
     publish::Policy {
         place: match &config.destination {
             Destination::Tree { .. } => publish::Place::Tree,
-            Destination::InPlace { backup } => publish::Place::InPlace {
-                backup: backup.as_deref().map(absolute),
+            Destination::InPlace { .. } => publish::Place::InPlace {
+                backup: roots.backup().map(Path::to_owned),
             },
         },
         overwrite: match publishing.overwrite {

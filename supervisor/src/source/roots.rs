@@ -89,6 +89,7 @@ pub struct Roots {
     pub(super) base: Option<PathBuf>,
     output: PathBuf,
     home: PathBuf,
+    backup: Option<PathBuf>,
     follows_links: bool,
 }
 
@@ -123,7 +124,14 @@ impl Roots {
             .into_iter()
             .map(resolve_ahead)
             .collect::<Result<_, _>>()?;
+        let backup = match &config.destination {
+            Destination::InPlace {
+                backup: Some(folder),
+            } => Some(resolve_ahead(folder)?),
+            Destination::InPlace { backup: None } | Destination::Tree { .. } => None,
+        };
         let roots = Self {
+            backup,
             base: is_list.then(|| folder_of(&named)).flatten(),
             named,
             own,
@@ -189,6 +197,11 @@ impl Roots {
     /// The folder with pressroom's own files: lock, ledger and staging.
     pub fn home(&self) -> &Path {
         &self.home
+    }
+
+    /// The folder that gets the originals in place, absolute and free of links as far as it exists.
+    pub fn backup(&self) -> Option<&Path> {
+        self.backup.as_deref()
     }
 
     /// The folders that were named, resolved.
