@@ -28,6 +28,12 @@ pub(crate) fn tests() -> Vec<Trial> {
             "in_place_nothing_is_lost_when_workers_crash",
             in_place_crashes,
         ),
+        test("a_row_of_a_refused_input_goes_with_the_input", refused_rows),
+        test_with_fake("refused_inputs_count_for_max_fail", refused_count),
+        test_with_fake(
+            "quarantine_says_what_it_links_and_changes_nothing",
+            quarantine,
+        ),
         test("many_small_files_are_all_done", many),
     ]
 }
@@ -256,6 +262,69 @@ fn in_place() {
         "not compressed twice"
     );
     assert_eq!(case.tree("in"), after);
+}
+
+/// Rows of failed inputs, as the ledger tells them now.
+fn failed_rows(case: &Case) -> usize {
+    let mut command = case.bare();
+    command.args(["report", "out", "--failed", "--json", "-"]);
+    let output = command.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    said.lines()
+        .filter(|line| line.contains("\"outcome\":\"failed\""))
+        .count()
+}
+
+fn refused_rows() {
+    let case = Case::new();
+    case.input("a.jpg", &pictures::photo("lake.jpg"));
+    symlink("/nowhere", case.path("in/gone.jpg")).expect("a link");
+    let arguments = ["--follow-symlinks"];
+    let ran = case.run(&arguments);
+    ran.expect_code(1);
+    assert_eq!(ran.records().outcome("gone.jpg"), "failed");
+    assert_eq!(failed_rows(&case), 1);
+    fs::remove_file(case.path("in/gone.jpg")).expect("our own");
+    case.run(&arguments).expect_code(0);
+    assert_eq!(failed_rows(&case), 0, "a row of what is no input any more");
+}
+
+fn refused_count() {
+    let case = Case::fake("-");
+    for number in 0..5 {
+        let link = case.path("in").join(format!("0gone.{number}.jpg"));
+        symlink("/nowhere", link).expect("a link");
+    }
+    for number in 0..200 {
+        case.inputs(&[&format!("slow.{number:03}.jpg")]);
+    }
+    let ran = case.run(&["--follow-symlinks", "--max-fail", "5", "-j", "1"]);
+    ran.expect_code(4);
+    let records = case.check(&ran, ran.records().files.len());
+    assert_eq!(records.run["failed"], 5);
+    assert!(records.files.len() < 205, "the walk went on");
+}
+
+fn quarantine() {
+    let case = Case::fake("-");
+    case.inputs(&["segv.jpg", "good.jpg"]);
+    let dry = case.run(&["--quarantine", "bad", "--dry-run"]);
+    dry.expect_code(1);
+    assert!(!case.path("bad").exists(), "a dry run made links");
+    let ran = case.run(&["--quarantine", "bad"]);
+    ran.expect_code(1);
+    case.check(&ran, 2);
+    let links: Vec<_> = fs::read_dir(case.path("bad"))
+        .expect("the folder")
+        .map(|entry| entry.expect("readable").path())
+        .collect();
+    assert_eq!(links.len(), 1);
+    let source = case.path("in/segv.jpg");
+    assert_eq!(fs::read_link(&links[0]).expect("a link"), source);
+    let name = links[0].file_name().expect("a name").to_string_lossy();
+    assert!(ran.stderr.contains(&*name), "silent: {}", ran.text());
+    use std::os::unix::fs::MetadataExt;
+    assert_eq!(source.metadata().expect("there").nlink(), 1);
 }
 
 fn in_place_crashes() {

@@ -91,6 +91,7 @@ pub(super) fn prepare(
         settings: config.settings.clone(),
         limits: config.limits.clone(),
         workers: u32::from(count.count),
+        covers: roots.covered(),
     };
     let (recorder, recorded) = recorder::start(Setup {
         ledger: home.ledger.clone(),

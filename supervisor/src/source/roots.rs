@@ -226,6 +226,12 @@ impl Roots {
         folders.into_iter().map(Path::to_owned).collect()
     }
 
+    /// What a run looks through from end to end; nothing where names come from a list.
+    pub fn covered(&self) -> Vec<PathBuf> {
+        let named = self.named.iter().map(|root| root.path().to_owned());
+        named.filter(|_| self.base.is_none()).collect()
+    }
+
     /// Folders that are added to: the output folder, backups, quarantine.
     pub fn folders_added_to(&self) -> Vec<PathBuf> {
         self.own.clone()
