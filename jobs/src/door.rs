@@ -1,5 +1,7 @@
 //! The one door: recognise the format, check the budget, hand over to the format's own module, answer what was done.
 
+mod fitted;
+
 use crate::fence::fenced;
 use crate::sniff::{Sniffed, sniff};
 use crate::{Budget, Error, Format, Options, Sink, Source, photo, png};
@@ -85,7 +87,9 @@ pub fn compress(
     budget: &Budget,
 ) -> Result<Compressed, Error> {
     let format = recognise(source)?;
-    fenced(format, || dispatch(format, source, sink, options, budget))
+    fenced(format, || {
+        fitted::compress(format, source, sink, options, budget, dispatch)
+    })
 }
 
 /// The format of the picture in `source`, by its first bytes.

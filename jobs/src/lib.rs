@@ -16,6 +16,11 @@ mod options;
 mod photo;
 mod png;
 mod quantise;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "conversion between formats is built on it")
+)]
+mod raster;
 mod shrink;
 mod sniff;
 mod stream;
@@ -25,5 +30,7 @@ pub use check::check;
 pub use door::{Compressed, Keep, Kept, Note, Written, compress, recognise};
 pub use error::Error;
 pub use format::Format;
-pub use options::{Chroma, Goal, Options, Progressive, Resize, SizeLimit, Strip};
+pub use options::{
+    Chroma, Colours, Goal, Options, Orient, Progressive, Resize, SizeLimit, Strip, Wanted,
+};
 pub use stream::{Sink, Source};

@@ -76,7 +76,7 @@ impl Handler {
             Compressed::Written(written) => Outcome::Saved(self.saved(written, source, staged)?),
             Compressed::Kept(kept) => Outcome::Kept(keep(job, kept, source, staged)?),
         };
-        translate::warn_of_name(job.source.as_path(), &mut outcome);
+        translate::warn_of_name(job.source.as_path(), self.options.format, &mut outcome);
         Ok(outcome)
     }
 

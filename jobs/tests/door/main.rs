@@ -3,6 +3,7 @@
 
 mod check;
 mod common;
+mod fit;
 mod golden;
 mod photo;
 mod png;
