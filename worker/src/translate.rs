@@ -20,7 +20,7 @@ const LONGEST_TEXT: usize = 1000;
 const MOST_WARNINGS: usize = 12;
 
 /// What the run asks of each picture, or the first thing asked that this build cannot do.
-pub(crate) fn options(settings: &Settings) -> Result<jobs::Options, &'static str> {
+pub fn options(settings: &Settings) -> Result<jobs::Options, &'static str> {
     let Settings {
         goal,
         min_quality,

@@ -46,7 +46,7 @@ Examples:
   pressroom photos -o small --run-for 2h --background -Q
       from cron: stops after two hours and goes on the next night
 
-Other commands: pressroom report [DIR], pressroom doctor [DIR], pressroom config [FLAGS].
+Other commands: pressroom report [DIR], pressroom doctor [DIR], pressroom config [FLAGS], pressroom bench [PATH]...
 A folder called like a command is written ./report.
 
 Exit codes:
