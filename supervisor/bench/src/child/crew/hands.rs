@@ -211,6 +211,7 @@ impl<'a> Hands<'a> {
             seat: worker.seat,
             incarnation: worker.incarnation,
             settings: self.pictures.settings.clone(),
+            in_place: false,
             limits: self.pictures.limits.clone(),
             confinement: Confinement {
                 mode: SandboxMode::Auto,
