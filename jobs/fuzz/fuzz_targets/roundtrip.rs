@@ -11,7 +11,7 @@ use pressroom_jobs::jpeg::decode::{Picture, Survivors, read};
 use pressroom_jobs::jpeg::encode::markers::Form;
 use pressroom_jobs::jpeg::encode::view::View;
 use pressroom_jobs::jpeg::encode::{self, Role};
-use pressroom_jobs::{Chroma, Compressed, Goal, Options, Progressive, SizeLimit, Strip, compress};
+use pressroom_jobs::{Chroma, Compressed, Goal, Options, Progressive, Resize, SizeLimit, Strip, compress};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(picture) = read(&Memory(bytes), &budget(), &Survivors::all()) else {
@@ -81,6 +81,7 @@ fn options(bytes: &[u8]) -> Options {
         progressive: [Progressive::Auto, Progressive::On, Progressive::Off]
             [usize::from(last(5) % 3)],
         lossy_png: false,
+        resize: Resize::default(),
         strip: Strip::default(),
         min_savings_permille: 0,
         force: last(6) % 2 == 0,
