@@ -260,7 +260,8 @@ fn write(
         .map(|_| ())
 }
 
-/// Everything is replaced, except that an attempt without an output leaves what is known of the one that stands there.
+/// Everything is replaced, except that an attempt without an output leaves what is known of the one that stands there, as
+/// far as that was made from the same input: the row speaks of one input, and an output of another is not its own.
 fn upsert() -> String {
     let names: Vec<&str> = COLUMNS.split(',').map(str::trim).collect();
     let marks = vec!["?"; names.len()].join(", ");
@@ -269,7 +270,10 @@ fn upsert() -> String {
         .skip(2)
         .map(|name| {
             if name.starts_with("out_") {
-                format!("{name} = COALESCE(excluded.{name}, files.{name})")
+                format!(
+                    "{name} = CASE WHEN excluded.source = files.source
+                        THEN COALESCE(excluded.{name}, files.{name}) ELSE excluded.{name} END"
+                )
             } else {
                 format!("{name} = excluded.{name}")
             }

@@ -70,7 +70,7 @@ impl World {
             scene,
             policy: Policy {
                 place,
-                overwrite: Overwrite::Refuse,
+                overwrite: Overwrite::Never,
                 preserve,
             },
             stage: None,

@@ -7,7 +7,7 @@ use crate::cores::{self, Wish, WorkerCount};
 use crate::driver::{Caps, Hands, Sifter, Sources, WorkerSetup};
 use crate::ledger::{Keys, Lookup, Reader, RunStart, default_path};
 use crate::link::Launcher;
-use crate::lock::Lock;
+use crate::lock::{Lock, Territory};
 use crate::pool::{Machine, MaxFail, Policy};
 use crate::publish;
 use crate::recorder::{self, Setup};
@@ -149,17 +149,29 @@ fn lock(config: &Config, roots: &Roots, terminal: &mut Terminal) -> Result<Optio
         return Ok(None);
     }
     let running = &config.running;
-    let lock =
-        Lock::take(roots.home(), running.state.as_deref(), running.lock).map_err(|error| {
-            Refusal {
-                exit: error.exit(running.lock),
-                message: error.to_string(),
-            }
+    let lock = Lock::take(roots.home(), running.state.as_deref(), running.lock)
+        .and_then(|mut lock| {
+            lock.claim(&territory(config, roots), running.lock)?;
+            Ok(lock)
+        })
+        .map_err(|error| Refusal {
+            exit: error.exit(running.lock),
+            message: error.to_string(),
         })?;
     if let Some(warning) = lock.warning() {
         terminal.note(warning);
     }
     Ok(Some(lock))
+}
+
+/// In place a run needs its folders for itself; into a tree it only adds to one.
+fn territory(config: &Config, roots: &Roots) -> Territory {
+    let own = if config.in_place() {
+        roots.folders_in_place()
+    } else {
+        Vec::new()
+    };
+    Territory::new(own, roots.folders_added_to())
 }
 
 /// A dry run keeps everything it must write in a folder of its own, away from input and output.
@@ -269,7 +281,7 @@ fn worker_setup(
         sandbox: running.sandbox,
         readable: roots.readable(),
         output: home.output.clone(),
-        copy_kept: !config.in_place(),
+        in_place: config.in_place(),
         nice: if running.background {
             Some(BACKGROUND_NICE)
         } else {

@@ -199,6 +199,25 @@ impl Roots {
         })
     }
 
+    /// Folders whose files are replaced in place: those named, and those of files that were named.
+    pub fn folders_in_place(&self) -> Vec<PathBuf> {
+        let folders: BTreeSet<&Path> = self
+            .named
+            .iter()
+            .filter_map(|root| match root {
+                Root::Folder { path, .. } => Some(path.as_path()),
+                Root::File { path, .. } => path.parent(),
+                Root::Fault { .. } => None,
+            })
+            .collect();
+        folders.into_iter().map(Path::to_owned).collect()
+    }
+
+    /// Folders that are added to: the output folder, backups, quarantine.
+    pub fn folders_added_to(&self) -> Vec<PathBuf> {
+        self.own.clone()
+    }
+
     /// What workers must be able to read: what was named or, where that is too much to tell (a shell's `*.jpg` in a big
     /// folder), the folders that hold it. Where links are followed it can be anything.
     pub fn readable(&self) -> Vec<PathBuf> {

@@ -46,8 +46,8 @@ pub(crate) struct WorkerSetup {
     pub(crate) readable: Vec<PathBuf>,
     /// The output folder (in place: the input root), below which staging lies.
     pub(crate) output: PathBuf,
-    /// Whether an original that is kept needs a copy.
-    pub(crate) copy_kept: bool,
+    /// Whether results replace their originals: then one that is kept needs no copy, and a result is decoded again.
+    pub(crate) in_place: bool,
     /// Added to the niceness of workers.
     pub(crate) nice: Option<u8>,
     /// Where a hard cap can be had.
@@ -297,7 +297,7 @@ mod tests {
             sandbox: pressroom_shared::SandboxMode::Off,
             readable: Vec::new(),
             output,
-            copy_kept: false,
+            in_place: true,
             nice: None,
             cgroup: None,
             quarantine: None,
