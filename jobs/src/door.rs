@@ -86,13 +86,22 @@ pub fn compress(
     options: &Options,
     budget: &Budget,
 ) -> Result<Compressed, Error> {
+    let format = recognise(source)?;
+    fenced(format, || {
+        fitted::compress(format, source, sink, options, budget, dispatch)
+    })
+}
+
+/// The format of the picture in `source`, by its first bytes.
+///
+/// # Errors
+/// [`Error::Empty`], [`Error::NotAnImage`], [`Error::Read`].
+pub fn recognise(source: &dyn Source) -> Result<Format, Error> {
     if source.is_empty() {
         return Err(Error::Empty);
     }
     match sniff(source).map_err(Error::Read)? {
-        Sniffed::Image(format) => fenced(format, || {
-            fitted::compress(format, source, sink, options, budget, dispatch)
-        }),
+        Sniffed::Image(format) => Ok(format),
         Sniffed::Other(what) => Err(Error::NotAnImage(what)),
     }
 }

@@ -5,6 +5,7 @@
 //! [`Budget`]. A bad picture is an [`Error`], never a panic.
 
 mod budget;
+mod check;
 mod convert;
 mod door;
 mod error;
@@ -23,7 +24,8 @@ mod stream;
 mod turn;
 
 pub use budget::Budget;
-pub use door::{Compressed, Keep, Kept, Note, Written, compress};
+pub use check::check;
+pub use door::{Compressed, Keep, Kept, Note, Written, compress, recognise};
 pub use error::Error;
 pub use format::Format;
 pub use options::{

@@ -2,7 +2,7 @@
 
 mod asked;
 
-pub(crate) use asked::options;
+pub use asked::options;
 
 use crate::files::{FileError, Operation};
 use crate::limits;
@@ -49,6 +49,16 @@ pub(crate) fn kept(kept: jobs::Kept, bytes: u64) -> Kept {
         bytes,
         format: format_of(format),
         warnings: warnings(notes),
+    }
+}
+
+/// An original of so many bytes that is left alone because it has other names.
+pub(crate) fn hard_linked(format: jobs::Format, bytes: u64) -> Kept {
+    Kept {
+        reason: KeptReason::HardLinked,
+        bytes,
+        format: format_of(format),
+        warnings: Vec::new(),
     }
 }
 
@@ -184,6 +194,7 @@ fn file_failure(operation: Operation, error: &io::Error) -> Failed {
         Operation::Open => classified("opening it", error, OPENING),
         Operation::Create => classified("creating the result", error, ANYTIME),
         Operation::Write => classified("writing the result", error, ANYTIME),
+        Operation::ReadAgain => classified("reading the result again", error, ANYTIME),
         Operation::Copy => classified("copying it", error, ANYTIME),
     }
 }

@@ -25,6 +25,7 @@ pub(crate) use chunk::Chunk;
 pub(crate) use chunk::Place;
 pub(crate) use plain::{Plain, file_of, read_chunks, read_plain, write_plain};
 use scan::Layout;
+pub(crate) use verify::check;
 
 /// Makes the PNG in `source` smaller without changing a pixel.
 ///

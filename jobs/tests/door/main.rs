@@ -1,6 +1,7 @@
 //! Tests through the one door of this package: whole files in, whole files out.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod check;
 mod common;
 mod convert;
 mod fit;

@@ -42,7 +42,7 @@ mod tests {
             refused(&["--max-size", "300KB", "--shrink-to-fit=800"]),
             None
         );
-        for flags in [&["--target", "ssimulacra2:80"][..]] {
+        for flags in [&["--target", "ssimulacra2:80"][..], &["--format", "webp"]] {
             let text = refused(flags).unwrap_or_else(|| panic!("{flags:?} was taken"));
             let flag = flags
                 .iter()
