@@ -2,7 +2,7 @@
 
 use crate::fence::fenced;
 use crate::sniff::{Sniffed, sniff};
-use crate::{Budget, Error, Format, Options, Sink, Source, photo, png};
+use crate::{Budget, Error, Format, Options, Sink, Source, gif, photo, png, webp};
 
 /// What became of a picture that was understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,9 +105,9 @@ fn dispatch(
     match format {
         Format::Png | Format::Apng => png::compress(source, sink, options, budget),
         Format::Jpeg => photo::compress(source, sink, options, budget),
-        Format::Gif
-        | Format::Webp
-        | Format::Tiff
+        Format::Gif => gif::compress(source, sink, options, budget),
+        Format::Webp => webp::compress(source, sink, options, budget),
+        Format::Tiff
         | Format::Bmp
         | Format::Qoi
         | Format::Pnm

@@ -9,6 +9,7 @@ mod door;
 mod error;
 mod fence;
 mod format;
+mod gif;
 pub mod jpeg;
 mod metadata;
 mod options;
@@ -23,6 +24,7 @@ mod raster;
 mod shrink;
 mod sniff;
 mod stream;
+mod webp;
 
 pub use budget::Budget;
 pub use door::{Compressed, Keep, Kept, Note, Written, compress};

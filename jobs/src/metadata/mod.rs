@@ -6,15 +6,21 @@
 //! too damaged to be edited is removed whole when something that must not stay may be in it; metadata never fails a picture.
 
 mod exif;
+mod gif;
 pub(crate) mod mpf;
 mod photoshop;
 mod png;
+mod riff;
 mod segments;
 mod tiff;
 mod xmp;
 
+pub(crate) use gif::gif_text;
 pub(crate) use png::{carried_chunks, orientation_of_chunks, strip_chunks};
-pub(crate) use segments::{orientation_of_segments, resized_segments, strip_segments};
+pub(crate) use riff::{carried_pieces, orientation_of_pieces, resized_pieces, strip_pieces};
+pub(crate) use segments::{
+    orientation_of_segments, profile_note, resized_segments, strip_segments,
+};
 
 use crate::door::Note;
 

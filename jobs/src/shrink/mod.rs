@@ -12,6 +12,7 @@ mod resample;
 
 pub(crate) use jpeg::compress as compress_jpeg;
 pub(crate) use png::compress as compress_png;
+pub(crate) use resample::resample_rgb;
 
 use crate::Resize;
 

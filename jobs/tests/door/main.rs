@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod common;
+mod gif;
 mod golden;
 mod photo;
 mod png;
 mod resize;
+mod webp;
