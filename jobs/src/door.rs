@@ -4,7 +4,7 @@ mod fitted;
 
 use crate::fence::fenced;
 use crate::sniff::{Sniffed, sniff};
-use crate::{Budget, Error, Format, Options, Sink, Source, convert, photo, png};
+use crate::{Budget, Error, Format, Options, Sink, Source, convert, gif, photo, png, webp};
 
 /// What became of a picture that was understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,9 +119,9 @@ fn dispatch(
     match format {
         Format::Png | Format::Apng => png::compress(source, sink, options, budget),
         Format::Jpeg => photo::compress(source, sink, options, budget),
-        Format::Gif
-        | Format::Webp
-        | Format::Tiff
+        Format::Gif => gif::compress(source, sink, options, budget),
+        Format::Webp => webp::compress(source, sink, options, budget),
+        Format::Tiff
         | Format::Bmp
         | Format::Qoi
         | Format::Pnm

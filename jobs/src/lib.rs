@@ -11,6 +11,7 @@ mod door;
 mod error;
 mod fence;
 mod format;
+mod gif;
 pub mod jpeg;
 mod metadata;
 mod options;
@@ -22,6 +23,7 @@ mod shrink;
 mod sniff;
 mod stream;
 mod turn;
+mod webp;
 
 pub use budget::Budget;
 pub use check::check;

@@ -67,6 +67,9 @@ pub(crate) fn target(
         Format::Png if changes && open::png_changes(source, options, budget)? => {
             Ok(Some(Target::Png))
         }
+        Format::Webp if changes && open::webp_changes(source, options, budget)? => {
+            Ok(Some(Target::Webp))
+        }
         Format::Png
         | Format::Jpeg
         | Format::Webp

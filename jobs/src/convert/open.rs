@@ -6,7 +6,7 @@ use crate::metadata::{carried_segments, orientation_of_segments};
 use crate::options::{Colours, Orient};
 use crate::png::{self, Chunk};
 use crate::raster::{self, Raster};
-use crate::{Budget, Error, Format, Options, Source, Wanted, photo, shrink};
+use crate::{Budget, Error, Format, Options, Source, Wanted, photo, shrink, webp};
 
 /// A picture read to pixels.
 #[derive(Debug)]
@@ -56,6 +56,19 @@ pub(super) fn png_changes(
         .any(|chunk| matches!(&chunk.name, b"iCCP" | b"gAMA" | b"cHRM"));
     Ok((options.orient == Orient::Apply && turned)
         || (options.colours == Colours::Srgb && coloured))
+}
+
+/// Whether a still WebP that stays one has a direction or colours that are to go.
+pub(super) fn webp_changes(
+    source: &dyn Source,
+    options: &Options,
+    budget: &Budget,
+) -> Result<bool, Error> {
+    let still = webp::facts(source, budget)?;
+    Ok(still.is_some_and(|still| {
+        (options.orient == Orient::Apply && still.orientation != 1)
+            || (options.colours == Colours::Srgb && still.profiled)
+    }))
 }
 
 /// Reads a picture, or says why it must stay what it is.

@@ -198,11 +198,19 @@ fn edited(mut chunks: Vec<Chunk>, changed: crate::metadata::Changed) -> (Vec<Chu
 }
 
 fn webp(
-    _picture: Picture,
-    _before: u64,
-    _sink: &mut dyn Sink,
-    _options: &Options,
-    _budget: &Budget,
+    mut picture: Picture,
+    before: u64,
+    sink: &mut dyn Sink,
+    options: &Options,
+    budget: &Budget,
 ) -> Result<Compressed, Error> {
-    Err(Error::Unsupported("writing WebP".to_owned()))
+    let notes = carry(&mut picture, options);
+    let done = crate::webp::write(picture.raster, before, sink, options, budget)?;
+    Ok(match done {
+        Compressed::Written(mut written) => {
+            written.notes.splice(0..0, notes);
+            Compressed::Written(written)
+        }
+        Compressed::Kept(kept) => Compressed::Kept(kept),
+    })
 }

@@ -29,7 +29,7 @@ pub(crate) fn orientation_of_chunks(chunks: &[Chunk]) -> Option<u16> {
     exif::orientation(&exif.payload)
 }
 
-/// Metadata out of PNG's wrapping.
+/// Metadata out of a format's wrapping.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     /// ICC profile.
@@ -108,7 +108,8 @@ fn raw_goes(kind: &[u8], strip: &Strip) -> bool {
     exif || xmp || iptc || (is(b"icc") && strip.icc)
 }
 
-fn exif_stays(block: &mut Vec<u8>, strip: &Strip, report: &mut Report) -> bool {
+/// Whether an EXIF block stays, perhaps edited; an emptied one goes.
+pub(super) fn exif_stays(block: &mut Vec<u8>, strip: &Strip, report: &mut Report) -> bool {
     let turned = exif::orientation(block).filter(|&turn| turn != 1);
     let edited = if strip.exif {
         Err(Damaged)

@@ -119,7 +119,7 @@ fn strip_one(segment: &mut Segment, strip: &Strip, report: &mut Report) {
 }
 
 /// What a missing profile means.
-pub(super) fn profile_note() -> Note {
+pub(crate) fn profile_note() -> Note {
     Note::Dropped("the colour profile, as asked: colours may look different".to_owned())
 }
 

@@ -12,7 +12,7 @@ mod resample;
 pub(crate) use fitting::{Unfitted, fit, note};
 pub(crate) use jpeg::compress as compress_jpeg;
 pub(crate) use png::compress as compress_png;
-pub(crate) use resample::{Samples, resample};
+pub(crate) use resample::{Samples, resample, resample_rgb};
 
 use crate::Resize;
 

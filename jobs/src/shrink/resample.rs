@@ -1,5 +1,6 @@
 //! Lanczos resampling through `fast_image_resize`, of one or more channels, in eight or sixteen bits.
 
+use crate::raster::Layout;
 use crate::{Budget, Error};
 use fast_image_resize::images::Image;
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
@@ -69,4 +70,32 @@ pub(crate) fn resample(
         height: to.1,
         kind,
     })
+}
+
+/// Resamples rows of RGB or RGBA in eight bits; alpha is multiplied in on the way.
+///
+/// # Errors
+/// [`Error::Unsupported`] for other layouts; those of [`resample`].
+pub(crate) fn resample_rgb(
+    bytes: Vec<u8>,
+    layout: Layout,
+    (width, height): (u32, u32),
+    to: (u32, u32),
+    budget: &Budget,
+) -> Result<Vec<u8>, Error> {
+    let kind = match layout {
+        Layout::Rgb => PixelType::U8x3,
+        Layout::Rgba => PixelType::U8x4,
+        Layout::Gray | Layout::GrayAlpha | Layout::Cmyk => {
+            return Err(Error::Unsupported("resampling these colours".to_owned()));
+        }
+    };
+    let from = Samples {
+        bytes,
+        width,
+        height,
+        kind,
+    };
+    let used = (width.into(), height.into());
+    resample(from, used, to, true, budget).map(|small| small.bytes)
 }

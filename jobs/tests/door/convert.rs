@@ -130,6 +130,49 @@ fn plain_pixels_become_each_format() {
 }
 
 #[test]
+fn webp_comes_and_goes() {
+    let (file, samples) = (ppm(161, 97), pixels(161, 97));
+    let (done, exact) = written(&file, &into(Wanted::Webp, Goal::Lossless));
+    assert_eq!(
+        (done.format, done.width, done.height),
+        (Format::Webp, 161, 97)
+    );
+    let forced = |format, goal| Options {
+        force: true,
+        ..into(format, goal)
+    };
+    let (_, back) = written(&exact, &forced(Wanted::Png, Goal::Lossless));
+    assert_eq!(read_png(&back), (161, 97, 3, samples.clone()));
+    let (_, lossy) = written(&file, &into(Wanted::Webp, Goal::Quality(90)));
+    let (_, back) = written(&lossy, &forced(Wanted::Png, Goal::Lossless));
+    assert!(decibels(&samples, &read_png(&back).3) > 34.0);
+    for target in (2_000..9_000).step_by(1_733) {
+        let (_, small) = written(&file, &into(Wanted::Webp, at_most(target)));
+        assert!(small.len() as u64 <= target);
+    }
+    // A photograph with EXIF and XMP goes there with both, made upright on the way.
+    let asked = Options {
+        orient: Orient::Apply,
+        resize: Resize {
+            long_edge: Some(300),
+            ..Resize::default()
+        },
+        ..into(Wanted::Webp, Goal::Quality(80))
+    };
+    let (done, webp) = written(&picture("town.jpg"), &asked);
+    assert_eq!((done.width, done.height), (300, 200));
+    assert!(holds(&webp, b"EXIF"));
+    let (tagged, _) = written(
+        &picture("town.jpg"),
+        &Options {
+            orient: Orient::Keep,
+            ..asked
+        },
+    );
+    assert_eq!((tagged.width, tagged.height), (200, 300));
+}
+
+#[test]
 fn gray_stays_gray() {
     let gray: Vec<u8> = pixels(64, 48).chunks(3).map(|pixel| pixel[1]).collect();
     let file = png(

@@ -9,7 +9,6 @@ use pressroom_shared::{Format, Goal, Settings};
 pub(crate) fn refusal(settings: &Settings) -> Option<UsageError> {
     let asked = [
         (settings.format == Format::Avif, "--format avif"),
-        (settings.format == Format::Webp, "--format webp"),
         (matches!(settings.goal, Goal::Score(..)), "--target"),
     ];
     let (_, flag) = asked.into_iter().find(|(given, _)| *given)?;
