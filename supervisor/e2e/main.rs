@@ -15,8 +15,10 @@ mod cost;
 mod environment;
 mod fake;
 mod files;
+mod people;
 mod pictures;
 mod processes;
+mod readme;
 mod signals;
 mod syscalls;
 mod workers;
@@ -34,6 +36,8 @@ fn main() -> std::process::ExitCode {
         signals::tests(),
         files::tests(),
         environment::tests(),
+        people::tests(),
+        readme::tests(),
         cost::tests(),
         syscalls::tests(),
         chaos::tests(),

@@ -79,6 +79,10 @@ impl Audience for Show<'_> {
         }
     }
 
+    fn tick(&mut self) {
+        self.terminal.tick();
+    }
+
     fn stopping(&mut self, times: u32) {
         self.terminal.note(match times {
             1 => {
