@@ -1,5 +1,7 @@
 //! The one door: recognise the format, check the budget, hand over to the format's own module, answer what was done.
 
+mod fitted;
+
 use crate::fence::fenced;
 use crate::sniff::{Sniffed, sniff};
 use crate::{Budget, Error, Format, Options, Sink, Source, photo, png};
@@ -84,13 +86,22 @@ pub fn compress(
     options: &Options,
     budget: &Budget,
 ) -> Result<Compressed, Error> {
+    let format = recognise(source)?;
+    fenced(format, || {
+        fitted::compress(format, source, sink, options, budget, dispatch)
+    })
+}
+
+/// The format of the picture in `source`, by its first bytes.
+///
+/// # Errors
+/// [`Error::Empty`], [`Error::NotAnImage`], [`Error::Read`].
+pub fn recognise(source: &dyn Source) -> Result<Format, Error> {
     if source.is_empty() {
         return Err(Error::Empty);
     }
     match sniff(source).map_err(Error::Read)? {
-        Sniffed::Image(format) => {
-            fenced(format, || dispatch(format, source, sink, options, budget))
-        }
+        Sniffed::Image(format) => Ok(format),
         Sniffed::Other(what) => Err(Error::NotAnImage(what)),
     }
 }

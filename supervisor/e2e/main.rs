@@ -9,6 +9,7 @@
     reason = "a test executable with a main of its own: it speaks to whoever runs it, and its worker dies in many ways"
 )]
 
+mod bench;
 mod cases;
 mod chaos;
 mod cost;
@@ -41,6 +42,7 @@ fn main() -> std::process::ExitCode {
         cost::tests(),
         syscalls::tests(),
         chaos::tests(),
+        bench::tests(),
     ] {
         trials.extend(group);
     }

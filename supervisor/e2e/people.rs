@@ -21,6 +21,7 @@ pub(crate) fn tests() -> Vec<Trial> {
         test("one_report_over_several_ledgers", several),
         test("a_report_names_what_failed_since_a_while_ago", failed_since),
         test("the_line_in_the_crontab_runs_as_cron_runs_it", crontab),
+        test("what_is_installed_is_removed_again", installed),
     ]
 }
 
@@ -274,4 +275,36 @@ fn crontab() {
     );
     install(&case, &bin, &["--uninstall", "100% small"]).expect_code(0);
     assert_eq!(table(), "0 0 * * * /bin/true\n");
+}
+
+fn installed() {
+    let case = Case::new();
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("scripts/install");
+    let install = |words: &[&str]| {
+        let mut command = Command::new(&script);
+        command
+            .args(words)
+            .args(["--prefix", "a prefix"])
+            .env("PRESSROOM_BUILT", cases::executable())
+            .current_dir(case.folder())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        case.finish(command.spawn().expect("bash"))
+    };
+    let ran = install(&[]);
+    ran.expect_code(0);
+    assert!(ran.stdout.contains("is not on your PATH"), "{}", ran.text());
+    let files: Vec<PathBuf> = case.tree("a prefix").into_keys().collect();
+    for name in [
+        "bin/pressroom",
+        "share/man/man1/pressroom.1",
+        "share/man/man1/pressroom-report.1",
+        "share/bash-completion/completions/pressroom",
+        "share/zsh/site-functions/_pressroom",
+        "share/fish/vendor_completions.d/pressroom.fish",
+    ] {
+        assert!(files.contains(&PathBuf::from(name)), "{name}: {files:?}");
+    }
+    install(&["--uninstall"]).expect_code(0);
+    assert!(case.tree("a prefix").is_empty());
 }

@@ -16,7 +16,7 @@ mod driver;
 pub mod exit;
 pub mod filter;
 pub mod ledger;
-mod link;
+pub mod link;
 pub mod lock;
 pub mod plan;
 pub mod pool;

@@ -205,6 +205,7 @@ fn go(worker: WorkerId, pair: &Pair<PathBuf>, means: &Means, folder: &Path) -> G
         incarnation: worker.incarnation,
         settings: settings(),
         limits: means.limits.clone(),
+        in_place: false,
         confinement: Confinement {
             mode: means.sandbox,
             read: read

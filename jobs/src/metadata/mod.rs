@@ -13,7 +13,7 @@ mod segments;
 mod tiff;
 mod xmp;
 
-pub(crate) use png::{orientation_of_chunks, strip_chunks};
+pub(crate) use png::{carried_chunks, orientation_of_chunks, strip_chunks};
 pub(crate) use segments::{orientation_of_segments, resized_segments, strip_segments};
 
 use crate::door::Note;

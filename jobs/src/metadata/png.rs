@@ -29,6 +29,57 @@ pub(crate) fn orientation_of_chunks(chunks: &[Chunk]) -> Option<u16> {
     exif::orientation(&exif.payload)
 }
 
+/// Metadata out of PNG's wrapping.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    /// ICC profile.
+    pub(crate) icc: Option<Vec<u8>>,
+    /// EXIF, a TIFF structure.
+    pub(crate) exif: Option<Vec<u8>>,
+    /// XMP packet.
+    pub(crate) xmp: Option<Vec<u8>>,
+}
+
+/// Profile, EXIF and XMP in `chunks`, unpacked; what cannot be unpacked is left out.
+pub(crate) fn carried_chunks(chunks: &[Chunk]) -> Parts {
+    let payload = |name: &[u8; 4]| {
+        let mut named = chunks.iter().filter(|chunk| &chunk.name == name);
+        named.next().map(|chunk| chunk.payload.as_slice())
+    };
+    let profile = payload(b"iCCP").and_then(|payload| {
+        let end_of_name = payload.iter().position(|&byte| byte == 0)?;
+        unpack(payload.get(end_of_name + 2..)?).ok()
+    });
+    let mut texts = chunks.iter().filter(|chunk| &chunk.name == b"iTXt");
+    let xmp = texts.find(|chunk| chunk.payload.starts_with(XMP));
+    Parts {
+        icc: profile,
+        exif: payload(b"eXIf").map(<[u8]>::to_vec),
+        xmp: xmp.and_then(|chunk| xmp_text(&chunk.payload).ok()),
+    }
+}
+
+/// The packet in an XMP chunk.
+fn xmp_text(payload: &[u8]) -> Result<Vec<u8>, Damaged> {
+    let text = &payload[xmp_text_at(payload)?..];
+    if payload.get(XMP.len()) == Some(&1) {
+        unpack(text)
+    } else {
+        Ok(text.to_vec())
+    }
+}
+
+/// Where the packet begins: behind keyword, compression flag and method, language and translated keyword, each of the latter
+/// ended by a zero.
+fn xmp_text_at(payload: &[u8]) -> Result<usize, Damaged> {
+    let mut text_at = XMP.len() + 2;
+    for _ in 0..2 {
+        let rest = payload.get(text_at..).ok_or(Damaged)?;
+        text_at += rest.iter().position(|&byte| byte == 0).ok_or(Damaged)? + 1;
+    }
+    Ok(text_at)
+}
+
 /// Whether a chunk stays, perhaps edited.
 fn stays(chunk: &mut Chunk, strip: &Strip, report: &mut Report) -> bool {
     match &chunk.name {
@@ -98,12 +149,7 @@ fn xmp_stays(payload: &mut Vec<u8>, strip: &Strip, report: &mut Report) -> bool 
 }
 
 fn edit_xmp(payload: &mut Vec<u8>, strip: &Strip) -> Result<bool, Damaged> {
-    // Keyword, compression flag and method, then language and translated keyword, each ended by a zero.
-    let mut text_at = XMP.len() + 2;
-    for _ in 0..2 {
-        let rest = payload.get(text_at..).ok_or(Damaged)?;
-        text_at += rest.iter().position(|&byte| byte == 0).ok_or(Damaged)? + 1;
-    }
+    let text_at = xmp_text_at(payload)?;
     let compressed = payload.get(XMP.len()) == Some(&1);
     let mut text = if compressed {
         unpack(&payload[text_at..])?

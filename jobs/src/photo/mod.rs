@@ -268,6 +268,20 @@ impl Wrapped<'_> {
     }
 }
 
+/// Width and height as stored, and whether a person sees the picture lying on its side.
+///
+/// # Errors
+/// See [`Error`].
+pub(crate) fn size(source: &dyn Source, budget: &Budget) -> Result<(u32, u32, bool), Error> {
+    let header = jpeg::decode::read_header(source, budget)?;
+    let turned = orientation_of_segments(header.segments.iter()).is_some_and(|turn| turn >= 5);
+    Ok((
+        header.frame.width.into(),
+        header.frame.height.into(),
+        turned,
+    ))
+}
+
 fn jpeg_size(source: &dyn Source, budget: &Budget) -> Result<(u32, u32), Error> {
     let header = jpeg::decode::read_header(source, budget)?;
     Ok((header.frame.width.into(), header.frame.height.into()))

@@ -3,7 +3,7 @@
 use super::colour::drop_bound;
 use super::frames::Frames;
 use super::scan::scan;
-use super::{corrupt, splice};
+use super::{Chunk, corrupt, splice};
 use crate::{Budget, Error, Format, Source};
 use ::png::{BitDepth, ColorType, Transformations};
 
@@ -51,6 +51,14 @@ pub(crate) fn read_plain(source: &dyn Source, budget: &Budget) -> Result<Plain, 
         channels: colour.samples(),
         sixteen_bits,
     })
+}
+
+/// The chunks that make no pixels, damaged ones left out.
+///
+/// # Errors
+/// See [`Error`].
+pub(crate) fn read_chunks(source: &dyn Source, budget: &Budget) -> Result<Vec<Chunk>, Error> {
+    Ok(scan(source, budget)?.others)
 }
 
 /// PNG's byte order to the machine's, or back.

@@ -52,7 +52,7 @@ Examples:
       from cron: stops after two hours and goes on the next night
 
 Other commands: pressroom report [DIR...], pressroom doctor [DIR], pressroom config [FLAGS],
-pressroom completions SHELL. Each has --help.
+pressroom bench [PATH...], pressroom completions SHELL. Each has --help.
 A folder called like a command is written ./report.
 
 Exit codes:

@@ -11,7 +11,6 @@ pub(crate) fn refusal(settings: &Settings) -> Option<UsageError> {
         (settings.format != Format::Same, "--format"),
         (settings.orient == OrientPolicy::Apply, "--orient apply"),
         (settings.icc == IccPolicy::Srgb, "--icc srgb"),
-        (settings.shrink_to_fit.is_some(), "--shrink-to-fit"),
         (matches!(settings.goal, Goal::Score(..)), "--target"),
     ];
     let (_, flag) = asked.into_iter().find(|(given, _)| *given)?;
@@ -40,11 +39,14 @@ mod tests {
             refused(&["--max-size", "300KB", "--long-edge", "800", "--lossy-png"]),
             None
         );
+        assert_eq!(
+            refused(&["--max-size", "300KB", "--shrink-to-fit=800"]),
+            None
+        );
         for flags in [
             &["--format", "webp"][..],
             &["--orient", "apply"],
             &["--icc", "srgb"],
-            &["--max-size", "300KB", "--shrink-to-fit", "800"],
             &["--target", "ssimulacra2:80"],
         ] {
             let text = refused(flags).unwrap_or_else(|| panic!("{flags:?} was taken"));

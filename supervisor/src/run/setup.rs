@@ -7,7 +7,7 @@ use crate::cores::{self, Wish, WorkerCount};
 use crate::driver::{Caps, Hands, Sifter, Sources, WorkerSetup};
 use crate::ledger::{Keys, Lookup, Reader, RunStart, default_path};
 use crate::link::Launcher;
-use crate::lock::Lock;
+use crate::lock::{Lock, Territory};
 use crate::pool::{Machine, MaxFail, Policy};
 use crate::publish;
 use crate::recorder::{self, Setup};
@@ -79,7 +79,6 @@ pub(super) fn prepare(
     let started_at = now_ms();
     let roots = Roots::resolve(config).map_err(|error| Refusal::usage(&error))?;
     let cgroup = cgroup(config)?;
-    enough_room(config, &roots)?;
     let lock = claim(config, &roots, terminal)?;
     // Whoever waits for the lock can be ended by a signal as any program is: nothing has been touched yet.
     let signals = Signals::listen();
@@ -93,11 +92,12 @@ pub(super) fn prepare(
         settings: config.settings.clone(),
         limits: config.limits.clone(),
         workers: u32::from(count.count),
+        covers: roots.covered(),
     };
     let (recorder, recorded) = recorder::start(Setup {
         ledger: home.ledger.clone(),
         output: home.output.clone(),
-        policy: publishing(config),
+        policy: publishing(config, &roots),
         run,
     })
     .map_err(|error| Refusal::cannot_run(&error))?;
@@ -161,8 +161,9 @@ fn look_ahead(config: &Arc<Config>, roots: &Roots, terminal: &mut Terminal) -> s
     Ok(())
 }
 
-/// Takes the lock, then the files of records, which before that may be another run's.
+/// Sees that there is room, takes the lock, then the files of records, which before that may be another run's.
 fn claim(config: &Config, roots: &Roots, terminal: &mut Terminal) -> Result<Option<Lock>, Refusal> {
+    enough_room(config, roots)?;
     let lock = lock(config, roots, terminal)?;
     terminal
         .open_records(&config.output)
@@ -175,17 +176,29 @@ fn lock(config: &Config, roots: &Roots, terminal: &mut Terminal) -> Result<Optio
         return Ok(None);
     }
     let running = &config.running;
-    let lock =
-        Lock::take(roots.home(), running.state.as_deref(), running.lock).map_err(|error| {
-            Refusal {
-                exit: error.exit(running.lock),
-                message: error.to_string(),
-            }
+    let lock = Lock::take(roots.home(), running.state.as_deref(), running.lock)
+        .and_then(|mut lock| {
+            lock.claim(&territory(config, roots), running.lock)?;
+            Ok(lock)
+        })
+        .map_err(|error| Refusal {
+            exit: error.exit(running.lock),
+            message: error.to_string(),
         })?;
     if let Some(warning) = lock.warning() {
         terminal.note(warning);
     }
     Ok(Some(lock))
+}
+
+/// In place a run needs its folders for itself; into a tree it only adds to one.
+fn territory(config: &Config, roots: &Roots) -> Territory {
+    let own = if config.in_place() {
+        roots.folders_in_place()
+    } else {
+        Vec::new()
+    };
+    Territory::new(own, roots.folders_added_to())
 }
 
 /// A dry run keeps everything it must write in a folder of its own, away from input and output.
@@ -295,7 +308,7 @@ fn worker_setup(
         sandbox: running.sandbox,
         readable: roots.readable(),
         output: home.output.clone(),
-        copy_kept: !config.in_place(),
+        in_place: config.in_place(),
         nice: if running.background {
             Some(BACKGROUND_NICE)
         } else {
@@ -323,13 +336,13 @@ fn launcher() -> Launcher {
     launcher.with_variable("PRESSROOM_TEST_SCRIPT", script)
 }
 
-fn publishing(config: &Config) -> publish::Policy {
+fn publishing(config: &Config, roots: &Roots) -> publish::Policy {
     let publishing = &config.publishing;
     publish::Policy {
         place: match &config.destination {
             Destination::Tree { .. } => publish::Place::Tree,
-            Destination::InPlace { backup } => publish::Place::InPlace {
-                backup: backup.as_deref().map(absolute),
+            Destination::InPlace { .. } => publish::Place::InPlace {
+                backup: roots.backup().map(Path::to_owned),
             },
         },
         overwrite: match publishing.overwrite {

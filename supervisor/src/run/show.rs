@@ -83,6 +83,10 @@ impl Audience for Show<'_> {
         self.terminal.tick();
     }
 
+    fn note(&mut self, text: &str) {
+        self.terminal.note(text);
+    }
+
     fn stopping(&mut self, times: u32) {
         self.terminal.note(match times {
             1 => {
