@@ -204,7 +204,6 @@ fn go(worker: WorkerId, pair: &Pair<PathBuf>, means: &Means, folder: &Path) -> G
         seat: worker.seat,
         incarnation: worker.incarnation,
         settings: settings(),
-        in_place: false,
         limits: means.limits.clone(),
         in_place: false,
         confinement: Confinement {
