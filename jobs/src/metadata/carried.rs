@@ -187,6 +187,11 @@ impl Changed {
             .as_mut()
             .is_some_and(|exif| self.edit_exif(exif));
         carried.xmp.iter_mut().for_each(|xmp| self.edit_xmp(xmp));
+        // Some formats tell the direction outside EXIF.
+        let turned = u16::from(carried.orientation);
+        if turned != 1 && carried.exif.is_none() {
+            carried.exif = Some(exif::only_orientation(turned));
+        }
         lost.then(thumbnail_note).into_iter().collect()
     }
 
