@@ -9,12 +9,14 @@
     reason = "a test executable with a main of its own: it speaks to whoever runs it, and its worker dies in many ways"
 )]
 
+mod bench;
 mod cases;
 mod chaos;
 mod cost;
 mod environment;
 mod fake;
 mod files;
+mod formats;
 mod pictures;
 mod processes;
 mod signals;
@@ -33,10 +35,12 @@ fn main() -> std::process::ExitCode {
         workers::tests(),
         signals::tests(),
         files::tests(),
+        formats::tests(),
         environment::tests(),
         cost::tests(),
         syscalls::tests(),
         chaos::tests(),
+        bench::tests(),
     ] {
         trials.extend(group);
     }

@@ -255,8 +255,11 @@ impl<A: Audience> Driver<A> {
         self.handle(Event::RecorderLost);
     }
 
-    /// Tells of inputs that nobody records any more.
+    /// Tells of inputs that nobody records any more, and of what was done on the side.
     fn tell_left(&mut self) {
+        for note in self.hands.take_notes() {
+            self.audience.note(&note);
+        }
         for record in self.hands.take_left() {
             self.audience.recorded(&record);
         }

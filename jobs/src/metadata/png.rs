@@ -8,7 +8,7 @@ use crate::png::Chunk;
 use std::io::{Read, Write};
 
 /// Keyword of the text chunk that holds XMP.
-const XMP: &[u8] = b"XML:com.adobe.xmp\0";
+pub(crate) const XMP: &[u8] = b"XML:com.adobe.xmp\0";
 /// Keyword ImageMagick and others use for metadata written as hexadecimal text; the kind follows.
 const RAW: &[u8] = b"Raw profile type ";
 /// Most bytes a compressed XMP packet may unpack to.
@@ -182,7 +182,7 @@ fn unpack(bytes: &[u8]) -> Result<Vec<u8>, Damaged> {
     }
 }
 
-fn pack(text: &[u8]) -> Result<Vec<u8>, Damaged> {
+pub(super) fn pack(text: &[u8]) -> Result<Vec<u8>, Damaged> {
     let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
     encoder.write_all(text).map_err(|_| Damaged)?;
     encoder.finish().map_err(|_| Damaged)

@@ -6,22 +6,28 @@ use fast_image_resize::images::Image;
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
 
 /// Samples of a picture or of one of its components.
-pub(super) struct Samples {
+#[derive(Debug)]
+pub(crate) struct Samples {
     /// Rows without gaps; sixteen-bit samples in the machine's byte order.
-    pub(super) bytes: Vec<u8>,
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) kind: PixelType,
+    pub(crate) bytes: Vec<u8>,
+    /// Across.
+    pub(crate) width: u32,
+    /// Down.
+    pub(crate) height: u32,
+    /// Channels and depth.
+    pub(crate) kind: PixelType,
 }
 
-/// Resamples the upper left `used` (across and down, in samples) of a picture to a new size.
+/// Resamples the upper left `used` (across and down, in samples) of a picture to a new size. `alpha` says that the
+/// last of two or four channels is one.
 ///
 /// # Errors
 /// [`Error::OverBudget`]; anything the library reports would be our mistake and is [`Error::Verify`].
-pub(super) fn resample(
+pub(crate) fn resample(
     from: Samples,
     used: (f64, f64),
     to: (u32, u32),
+    alpha: bool,
     budget: &Budget,
 ) -> Result<Samples, Error> {
     let Samples {
@@ -47,6 +53,7 @@ pub(super) fn resample(
             used.0.min(width.into()),
             used.1.min(height.into()),
         )
+        .use_alpha(alpha)
         .resize_alg(ResizeAlg::Convolution(FilterType::Lanczos3));
     let mut resizer = Resizer::new();
     // It holds the picture once more, resampled one way, and with alpha multiplied in.
@@ -90,5 +97,5 @@ pub(crate) fn resample_rgb(
         kind,
     };
     let used = (width.into(), height.into());
-    resample(from, used, to, budget).map(|small| small.bytes)
+    resample(from, used, to, true, budget).map(|small| small.bytes)
 }

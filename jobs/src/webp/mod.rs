@@ -11,10 +11,6 @@ mod image;
 mod libwebp;
 mod riff;
 mod search;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "conversion between formats is built on it")
-)]
 mod write;
 
 use crate::door::{Compressed, Keep, Kept, Note, Written};
@@ -26,10 +22,6 @@ use crate::{Budget, Error, Format, Goal, Options, Sink, Source};
 use content::{Coded, Content, Facts, Way};
 pub(crate) use riff::Piece;
 use riff::{Around, File, Shape};
-#[cfg_attr(
-    not(test),
-    expect(unused_imports, reason = "conversion between formats is built on it")
-)]
 pub(crate) use write::write;
 
 /// A size needed less than this quality: the user is told.
@@ -88,6 +80,37 @@ pub(crate) fn read(source: &dyn Source, budget: &Budget) -> Result<Raster, Error
         samples: plain.samples,
         carried,
     })
+}
+
+/// Width, height and orientation of a still picture, and whether it has a profile; `None` for an animation.
+///
+/// # Errors
+/// See [`Error`].
+pub(crate) fn facts(source: &dyn Source, budget: &Budget) -> Result<Option<Still>, Error> {
+    let bytes = whole(source, budget)?;
+    let file = riff::parse(&bytes)?;
+    let content = admitted(&file, budget)?;
+    let still = match content {
+        Content::Still(_) => Some(Still {
+            size: content.facts().canvas,
+            orientation: orientation_of_pieces(&file.pieces).unwrap_or(1),
+            profiled: carried_pieces(&file.pieces).icc.is_some(),
+        }),
+        Content::Resized(..) | Content::Moving(_) => None,
+    };
+    budget.free(bytes);
+    Ok(still)
+}
+
+/// What is known of a still picture without decoding it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Still {
+    /// Width and height as stored.
+    pub(crate) size: (u32, u32),
+    /// 1 to 8.
+    pub(crate) orientation: u16,
+    /// Whether it has a profile.
+    pub(crate) profiled: bool,
 }
 
 /// What the file shows, if it is not too large.

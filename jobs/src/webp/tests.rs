@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::raster::{Carried, Layout};
-use crate::{Chroma, Progressive, Resize, SizeLimit, Strip};
+use crate::{Chroma, Colours, Orient, Progressive, Resize, SizeLimit, Strip, Wanted};
 
 fn asked(goal: Goal) -> Options {
     Options {
@@ -12,7 +12,11 @@ fn asked(goal: Goal) -> Options {
         chroma: Chroma::Auto,
         progressive: Progressive::Auto,
         lossy_png: false,
+        format: Wanted::Same,
         resize: Resize::default(),
+        shrink_to_fit: None,
+        orient: Orient::Keep,
+        colours: Colours::Keep,
         strip: Strip::default(),
         min_savings_permille: 0,
         force: false,

@@ -79,6 +79,10 @@ impl Audience for Show<'_> {
         }
     }
 
+    fn note(&mut self, text: &str) {
+        self.terminal.note(text);
+    }
+
     fn stopping(&mut self, times: u32) {
         self.terminal.note(match times {
             1 => {

@@ -3,18 +3,21 @@
 
 use super::digest::{BARS, Digest, SLOTS, Sums, memory_bar, memory_from};
 use super::escape;
-use crate::report::text::{duration, grouped, name};
+use crate::report::text::{count, duration, grouped, name};
 use crate::units::{show_memory, show_size};
 use std::fmt::Write;
 use std::path::Path;
 
 const WIDTH: u64 = 720;
 
-/// Opens a chart; `id` names its description. On a phone a chart is wider than the page and scrolls, so that its text can
-/// be read; what scrolls must be reachable by keyboard.
-fn open(id: &str, height: u64, title: &str, description: &str) -> String {
+/// A chart that is narrow enough for a phone once its text is made larger there.
+const NARROW: &str = "narrow";
+
+/// Opens a chart; `id` names its description. On a phone a chart that is not [`NARROW`] is wider than the page and scrolls,
+/// so that its text can be read; what scrolls must be reachable by keyboard.
+fn open(id: &str, class: &str, height: u64, title: &str, description: &str) -> String {
     format!(
-        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><svg class=\"{class}\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
          <title id=\"{id}-t\">{0}</title><desc id=\"{id}-d\">{1}</desc>",
         escape(title),
         escape(description)
@@ -52,7 +55,7 @@ pub(super) fn memory(digest: &Digest) -> String {
         label,
         tip,
     );
-    let Some(cap) = digest.cap else { return svg };
+    let Some(cap) = digest.cap() else { return svg };
     let x = (memory_bar(cap) as u64 + 1) * WIDTH / BARS as u64;
     let line = format!(
         "<path class=\"cap\" d=\"M{x} 0V180\"/><text class=\"end\" x=\"{}\" y=\"14\">cap {}</text></svg>",
@@ -76,7 +79,7 @@ fn histogram(
         .filter(|bar| counts[*bar] > 0)
         .map(|bar| tip(bar, counts[bar]))
         .collect();
-    let mut svg = open(id, HEIGHT + 24, title, &filled.join("; "));
+    let mut svg = open(id, NARROW, HEIGHT + 24, title, &filled.join("; "));
     for (bar, count) in counts.iter().enumerate() {
         let height = (u128::from(*count) * u128::from(HEIGHT) / u128::from(highest)) as u64;
         let height = if *count > 0 { height.max(2) } else { 0 };
@@ -121,6 +124,7 @@ pub(super) fn groups(id: &str, title: &str, groups: &[(String, Sums)]) -> String
         .collect();
     let mut svg = open(
         id,
+        "",
         ROW * groups.len() as u64 + 4,
         title,
         &described.join("; "),
@@ -146,8 +150,8 @@ pub(super) fn groups(id: &str, title: &str, groups: &[(String, Sums)]) -> String
 
 fn described(name: &str, sums: &Sums) -> String {
     format!(
-        "{name}: {} files, {} before, {} after",
-        grouped(sums.files),
+        "{name}: {}, {} before, {} after",
+        count(sums.files, "file"),
         show_size(sums.bytes_in),
         show_size(sums.bytes_out)
     )
@@ -179,6 +183,7 @@ pub(super) fn timeline(digest: &Digest) -> String {
     );
     let mut svg = open(
         "timeline",
+        NARROW,
         height + 24,
         "What each worker did when",
         &described,
