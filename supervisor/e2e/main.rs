@@ -16,8 +16,11 @@ mod cost;
 mod environment;
 mod fake;
 mod files;
+mod formats;
+mod people;
 mod pictures;
 mod processes;
+mod readme;
 mod signals;
 mod syscalls;
 mod workers;
@@ -34,7 +37,10 @@ fn main() -> std::process::ExitCode {
         workers::tests(),
         signals::tests(),
         files::tests(),
+        formats::tests(),
         environment::tests(),
+        people::tests(),
+        readme::tests(),
         cost::tests(),
         syscalls::tests(),
         chaos::tests(),

@@ -5,7 +5,7 @@ use std::f32::consts::PI;
 
 /// A transform back to `size` samples a side.
 #[derive(Debug)]
-pub(super) struct Inverse {
+pub(crate) struct Inverse {
     size: usize,
     /// Weight of frequency `u` at sample `x`, at `8 * u + x`.
     basis: [f32; 64],
@@ -13,7 +13,7 @@ pub(super) struct Inverse {
 
 impl Inverse {
     /// `size` is 1, 2, 4 or 8.
-    pub(super) fn new(size: usize) -> Self {
+    pub(crate) fn new(size: usize) -> Self {
         let mut basis = [0.0; 64];
         let length = size as f32;
         for u in 0..size {
@@ -31,18 +31,34 @@ impl Inverse {
         Self { size, basis }
     }
 
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.size
     }
 
     /// Whether the coefficient at `8 * row + column` is used at all.
-    pub(super) fn uses(&self, natural: u8) -> bool {
+    pub(crate) fn uses(&self, natural: u8) -> bool {
         usize::from(natural) / 8 < self.size && usize::from(natural) % 8 < self.size
     }
 
     /// Samples of a block of dequantised coefficients at `8 * row + column`, written to `out` at a distance of `stride`
     /// a row.
-    pub(super) fn samples(&self, block: &[f32; 64], out: &mut [u8], stride: usize) {
+    pub(crate) fn samples(&self, block: &[f32; 64], out: &mut [u8], stride: usize) {
+        let size = self.size;
+        self.each_row(block, 128.5, |y, row| {
+            for (out, sample) in out[y * stride..y * stride + size].iter_mut().zip(row) {
+                // Truncation after the half that was added rounds; the cast saturates.
+                *out = *sample as u8;
+            }
+        });
+    }
+
+    /// Calls `put` with each row of samples around `level`.
+    pub(crate) fn each_row(
+        &self,
+        block: &[f32; 64],
+        level: f32,
+        mut put: impl FnMut(usize, &[f32; 8]),
+    ) {
         let size = self.size;
         let mut half = [[0f32; 8]; 8];
         for (v, half) in half.iter_mut().enumerate().take(size) {
@@ -57,17 +73,14 @@ impl Inverse {
             }
         }
         for y in 0..size {
-            let mut row = [128.5f32; 8];
+            let mut row = [level; 8];
             for (v, half) in half.iter().enumerate().take(size) {
                 let weight = self.basis[8 * v + y];
                 row.iter_mut()
                     .zip(half)
                     .for_each(|(sum, value)| *sum += weight * value);
             }
-            for (out, sample) in out[y * stride..y * stride + size].iter_mut().zip(row) {
-                // Truncation after the half that was added rounds; the cast saturates.
-                *out = sample as u8;
-            }
+            put(y, &row);
         }
     }
 }
@@ -96,7 +109,7 @@ mod tests {
     fn a_ramp_stays_a_ramp() {
         let mut samples = [0; 64];
         let ramp: [u8; 64] = std::array::from_fn(|n| (40 + 20 * (n % 8)) as u8);
-        let block = super::super::forward::forward(&ramp);
+        let block = super::super::forward(&ramp.map(|sample| f32::from(sample) - 128.0));
         Inverse::new(8).samples(&block, &mut samples, 8);
         assert_eq!(samples, ramp);
         let mut small = [0; 64];
