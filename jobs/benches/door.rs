@@ -6,7 +6,9 @@
 #![expect(clippy::print_stderr, reason = "a bench talks to whoever runs it")]
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use pressroom_jobs::{Budget, Chroma, Goal, Options, Progressive, SizeLimit, compress};
+use pressroom_jobs::{
+    Budget, Chroma, Colours, Goal, Options, Orient, Progressive, SizeLimit, Wanted, compress,
+};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::{fs, time::Duration};
@@ -37,7 +39,11 @@ fn options(goal: Goal, effort: u8) -> Options {
         chroma: Chroma::Auto,
         progressive: Progressive::Auto,
         lossy_png: false,
+        format: Wanted::Same,
         resize: pressroom_jobs::Resize::default(),
+        shrink_to_fit: None,
+        orient: Orient::Keep,
+        colours: Colours::Keep,
         strip: pressroom_jobs::Strip::default(),
         min_savings_permille: 0,
         force: false,

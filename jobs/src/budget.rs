@@ -26,6 +26,11 @@ impl Budget {
         }
     }
 
+    /// The same ceilings with nothing claimed, for a second attempt at a job whose first has let go of everything.
+    pub(crate) fn afresh(&self) -> Self {
+        Self::new(self.memory, self.pixels)
+    }
+
     /// Bytes not yet claimed.
     pub fn left(&self) -> u64 {
         self.memory.saturating_sub(self.claimed.get())

@@ -1,8 +1,10 @@
 //! The one door: recognise the format, check the budget, hand over to the format's own module, answer what was done.
 
+mod fitted;
+
 use crate::fence::fenced;
 use crate::sniff::{Sniffed, sniff};
-use crate::{Budget, Error, Format, Options, Sink, Source, photo, png};
+use crate::{Budget, Error, Format, Options, Sink, Source, convert, gif, photo, png, webp};
 
 /// What became of a picture that was understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,13 +86,22 @@ pub fn compress(
     options: &Options,
     budget: &Budget,
 ) -> Result<Compressed, Error> {
+    let format = recognise(source)?;
+    fenced(format, || {
+        fitted::compress(format, source, sink, options, budget, dispatch)
+    })
+}
+
+/// The format of the picture in `source`, by its first bytes.
+///
+/// # Errors
+/// [`Error::Empty`], [`Error::NotAnImage`], [`Error::Read`].
+pub fn recognise(source: &dyn Source) -> Result<Format, Error> {
     if source.is_empty() {
         return Err(Error::Empty);
     }
     match sniff(source).map_err(Error::Read)? {
-        Sniffed::Image(format) => {
-            fenced(format, || dispatch(format, source, sink, options, budget))
-        }
+        Sniffed::Image(format) => Ok(format),
         Sniffed::Other(what) => Err(Error::NotAnImage(what)),
     }
 }
@@ -102,12 +113,15 @@ fn dispatch(
     options: &Options,
     budget: &Budget,
 ) -> Result<Compressed, Error> {
+    if let Some(target) = convert::target(format, source, options, budget)? {
+        return convert::compress(format, target, source, sink, options, budget);
+    }
     match format {
         Format::Png | Format::Apng => png::compress(source, sink, options, budget),
         Format::Jpeg => photo::compress(source, sink, options, budget),
-        Format::Gif
-        | Format::Webp
-        | Format::Tiff
+        Format::Gif => gif::compress(source, sink, options, budget),
+        Format::Webp => webp::compress(source, sink, options, budget),
+        Format::Tiff
         | Format::Bmp
         | Format::Qoi
         | Format::Pnm

@@ -5,23 +5,32 @@
 //! [`Budget`]. A bad picture is an [`Error`], never a panic.
 
 mod budget;
+mod check;
+mod convert;
 mod door;
 mod error;
 mod fence;
 mod format;
+mod gif;
 pub mod jpeg;
 mod metadata;
 mod options;
 mod photo;
 mod png;
 mod quantise;
+mod raster;
 mod shrink;
 mod sniff;
 mod stream;
+mod turn;
+mod webp;
 
 pub use budget::Budget;
-pub use door::{Compressed, Keep, Kept, Note, Written, compress};
+pub use check::check;
+pub use door::{Compressed, Keep, Kept, Note, Written, compress, recognise};
 pub use error::Error;
 pub use format::Format;
-pub use options::{Chroma, Goal, Options, Progressive, Resize, SizeLimit, Strip};
+pub use options::{
+    Chroma, Colours, Goal, Options, Orient, Progressive, Resize, SizeLimit, Strip, Wanted,
+};
 pub use stream::{Sink, Source};

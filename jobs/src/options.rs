@@ -15,8 +15,16 @@ pub struct Options {
     pub progressive: Progressive,
     /// Whether PNG may be reduced to a palette.
     pub lossy_png: bool,
+    /// Format of the result.
+    pub format: Wanted,
     /// Bounds on width and height.
     pub resize: Resize,
+    /// Where a size cannot be reached at the lowest quality: shrink the picture, but not below this long edge in pixels.
+    pub shrink_to_fit: Option<u32>,
+    /// What becomes of an orientation other than upright.
+    pub orient: Orient,
+    /// What becomes of colours that are not sRGB.
+    pub colours: Colours,
     /// Metadata to remove.
     pub strip: Strip,
     /// Least saving, in thousandths of the input's bytes, for a result to be worth having.
@@ -40,6 +48,37 @@ impl Options {
             ..self.clone()
         }
     }
+}
+
+/// Format of the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// That of the input.
+    Same,
+    /// JPEG.
+    Jpeg,
+    /// PNG.
+    Png,
+    /// WebP.
+    Webp,
+}
+
+/// What becomes of an orientation other than upright.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Orient {
+    /// Pixels and tag stay.
+    Keep,
+    /// The pixels are turned and the tag says upright.
+    Apply,
+}
+
+/// What becomes of colours that are not sRGB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colours {
+    /// They stay, with their profile.
+    Keep,
+    /// They become sRGB, and the profile goes.
+    Srgb,
 }
 
 /// Bounds on the upright picture in pixels; `None` is no bound. Pictures are never enlarged.
@@ -100,6 +139,16 @@ pub enum Goal {
     Ssimulacra2(f32),
     /// Exactly the same pixels.
     Lossless,
+}
+
+impl Goal {
+    /// The same for an input of `input` bytes that is about to be another file.
+    pub(crate) fn of_input(self, input: u64) -> Self {
+        match self {
+            Self::MaxSize(limit) => Self::MaxSize(SizeLimit::Bytes(limit.bytes(input))),
+            Self::Quality(_) | Self::Ssimulacra2(_) | Self::Lossless => self,
+        }
+    }
 }
 
 /// Upper bound on the bytes of a result.

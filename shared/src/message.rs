@@ -36,6 +36,9 @@ pub struct Go {
     pub incarnation: Incarnation,
     /// What the user asked for.
     pub settings: Settings,
+    /// Whether results replace their originals: then one with other names is left alone, and a result is decoded again
+    /// before it is told.
+    pub in_place: bool,
     /// What the worker may use.
     pub limits: Limits,
     /// What it may touch.

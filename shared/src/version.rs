@@ -4,9 +4,9 @@
 ///
 /// MessagePack structs are positional: two ends of different shape would decode each other silently wrong, so this is
 /// compared before anything else is believed.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// Identifies the build; a worker of another build is refused.
 ///
 /// Workers are started through `/proc/self/exe`, so a difference means that something other than pressroom answered.
-pub const BUILD_ID: &str = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION"));
+pub const BUILD_ID: &str = concat!("pressroom ", env!("CARGO_PKG_VERSION"));

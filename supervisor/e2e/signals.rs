@@ -32,6 +32,10 @@ pub(crate) fn tests() -> Vec<Trial> {
             killed_and_run_again,
         ),
         test_with_fake("two_runs_into_one_output_do_not_meet", overlapping),
+        test_with_fake(
+            "two_runs_in_place_over_folders_within_each_other_do_not_meet",
+            overlapping_in_place,
+        ),
     ]
 }
 
@@ -232,6 +236,29 @@ fn killed_and_run_again() {
     ran.expect_code(0);
     case.check(&ran, 60);
     assert_eq!(case.tree("out"), expected);
+}
+
+/// Runs in place whose folders lie within each other hold different ledgers, and must meet all the same.
+fn overlapping_in_place() {
+    let case = Case::fake("-");
+    for number in 0..4 {
+        case.inputs(&[&format!("sub/deep/slow.{number}.jpg")]);
+    }
+    std::os::unix::fs::symlink(case.path("in/sub"), case.path("way")).expect("a link");
+    let start = |folder: &str| {
+        let mut command = case.bare();
+        command.args([folder, "--in-place", "-q", "75", "-j", "1", "--no-config"]);
+        command
+    };
+    let first = start("in/sub").spawn().expect("it starts");
+    wait_for_workers(&case);
+    for folder in ["in", "in/sub/deep", "way", "way/deep"] {
+        let output = start(folder).output().expect("it starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(75), "{folder}: {said}");
+        assert!(said.contains("another run is at work"), "{folder}: {said}");
+    }
+    case.finish(first).expect_code(0);
 }
 
 fn overlapping() {

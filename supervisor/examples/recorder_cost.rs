@@ -169,7 +169,7 @@ fn setup(output: &Path) -> Setup {
         output: output.to_path_buf(),
         policy: Policy {
             place: Place::Tree,
-            overwrite: Overwrite::Refuse,
+            overwrite: Overwrite::Never,
             preserve: Preserve::TREE,
         },
         run: RunStart {
@@ -183,6 +183,7 @@ fn setup(output: &Path) -> Setup {
                 job_seconds: 120,
             },
             workers: 1,
+            covers: Vec::new(),
         },
     }
 }

@@ -2,6 +2,10 @@
 //!
 //! The file names the holder, so that the second run can say who is at work. The file stays; only the lock counts.
 
+mod territory;
+
+pub use territory::Territory;
+
 use crate::cli::config::{HOME, LockMode};
 use crate::exit::Exit;
 use rustix::fs::{Mode, OFlags};
@@ -41,6 +45,14 @@ pub enum LockError {
         /// Who holds it, if the file tells.
         holder: Option<Holder>,
     },
+    /// Another run holds a folder that this one wants to work in, or one below it.
+    #[error(
+        "another run is at work in {}: wait for it (--lock wait waits, --lock skip ends quietly)", folder.display()
+    )]
+    Overlap {
+        /// The folder where they meet.
+        folder: PathBuf,
+    },
     /// A link stands where pressroom's own folder should be. What is written and swept there would land elsewhere.
     #[error(
         "{} is a link, and pressroom keeps its own files under that name: remove it, or choose another place",
@@ -66,8 +78,10 @@ impl LockError {
     /// How the program ends: skipping is what was asked for, being in the way is not.
     pub fn exit(&self, mode: LockMode) -> Exit {
         match (self, mode) {
-            (Self::Busy { .. }, LockMode::Skip) => Exit::Success,
-            (Self::Busy { .. }, LockMode::Fail | LockMode::Wait) => Exit::Locked,
+            (Self::Busy { .. } | Self::Overlap { .. }, LockMode::Skip) => Exit::Success,
+            (Self::Busy { .. } | Self::Overlap { .. }, LockMode::Fail | LockMode::Wait) => {
+                Exit::Locked
+            }
             (Self::Link { .. } | Self::Io { .. }, _) => Exit::CannotRun,
         }
     }
@@ -163,6 +177,15 @@ impl Lock {
             lock._files.push(file);
         }
         Ok(lock)
+    }
+
+    /// Takes hold of the folders this run works in as well; see [`Territory`].
+    ///
+    /// # Errors
+    /// [`LockError::Overlap`], and I/O errors with their path.
+    pub fn claim(&mut self, territory: &Territory, mode: LockMode) -> Result<(), LockError> {
+        self._files.extend(territory.hold(mode)?);
+        Ok(())
     }
 
     /// Something the user should know: the file system has no locks.

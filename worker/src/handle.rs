@@ -7,7 +7,7 @@ use crate::error::StartError;
 use crate::files::{FileError, SourceFile, Staged, Staging};
 use crate::limits;
 use crate::translate;
-use pressroom_jobs::{Budget, Compressed, Options, compress};
+use pressroom_jobs::{Budget, Compressed, Options, Written, check, compress, recognise};
 use pressroom_shared::{Failed, FailureKind, Go, Job, Kept, Limits, Outcome, Saved};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -18,6 +18,7 @@ pub(crate) struct Handler {
     staging: Staging,
     limits: Limits,
     memory: u64,
+    in_place: bool,
 }
 
 impl Handler {
@@ -35,6 +36,7 @@ impl Handler {
             })?,
             memory: limits::job_memory(&go.limits)?,
             limits: go.limits.clone(),
+            in_place: go.in_place,
         })
     }
 
@@ -49,6 +51,9 @@ impl Handler {
             return Err(translate::input_too_large(job.identity.size, limit));
         }
         let source = SourceFile::open(job.source.as_path(), job.identity)?;
+        if self.in_place && source.has_other_names() {
+            return hard_linked(job, &source);
+        }
         let mut staged = self.staging.file(job.staged.as_path())?;
         let worked = self.work(job, &source, &mut staged);
         // A file that changed in the meantime explains whatever came out, an error as well as a result.
@@ -65,35 +70,62 @@ impl Handler {
         source: &SourceFile,
         staged: &mut Staged<'_>,
     ) -> Result<Outcome, Failed> {
-        let budget = Budget::new(self.memory, self.limits.pixels);
-        let compressed = compress(source, staged, &self.options, &budget)
+        let compressed = compress(source, staged, &self.options, &self.budget())
             .map_err(|error| translate::failure(error, self.limits.memory))?;
         let mut outcome = match compressed {
-            Compressed::Written(written) => Outcome::Saved(self.saved(written, staged)?),
+            Compressed::Written(written) => Outcome::Saved(self.saved(written, source, staged)?),
             Compressed::Kept(kept) => Outcome::Kept(keep(job, kept, source, staged)?),
         };
-        translate::warn_of_name(job.source.as_path(), &mut outcome);
+        translate::warn_of_name(job.source.as_path(), self.options.format, &mut outcome);
         Ok(outcome)
+    }
+
+    fn budget(&self) -> Budget {
+        Budget::new(self.memory, self.limits.pixels)
     }
 
     fn saved(
         &self,
-        written: pressroom_jobs::Written,
+        written: Written,
+        source: &SourceFile,
         staged: &mut Staged<'_>,
     ) -> Result<Saved, Failed> {
-        let saved = translate::saved(written);
         let bytes = staged.finish()?;
-        if bytes == saved.bytes {
-            return Ok(saved);
+        if bytes != written.bytes {
+            return Err(Failed {
+                kind: FailureKind::Verify,
+                message: format!(
+                    "the result has {bytes} bytes where {} were announced; please report this file",
+                    written.bytes
+                ),
+            });
         }
-        Err(Failed {
-            kind: FailureKind::Verify,
-            message: format!(
-                "the result has {bytes} bytes where {} were announced; please report this file",
-                saved.bytes
-            ),
-        })
+        if self.in_place {
+            self.check(&written, source, staged)?;
+        }
+        Ok(translate::saved(written))
     }
+
+    /// What replaces an original is believed only after it was read back from where it will be taken.
+    fn check(
+        &self,
+        written: &Written,
+        source: &SourceFile,
+        staged: &Staged<'_>,
+    ) -> Result<(), Failed> {
+        let stored = staged.stored()?;
+        check(source, &stored, written, &self.options, &self.budget())
+            .map_err(|error| translate::failure(error, self.limits.memory))
+    }
+}
+
+/// Replacing one of a picture's names would leave the old picture under the others.
+fn hard_linked(job: &Job, source: &SourceFile) -> Result<Outcome, Failed> {
+    let format = recognise(source).map_err(|error| translate::failure(error, 0))?;
+    Ok(Outcome::Kept(translate::hard_linked(
+        format,
+        job.identity.size,
+    )))
 }
 
 fn keep(

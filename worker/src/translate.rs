@@ -1,12 +1,14 @@
-//! The wire's words into those of `jobs` and back. Pure. Every struct is taken apart without `..`, so that a new setting
-//! does not compile until somebody has thought about it here.
+//! The words of `jobs` about a picture in those of the wire ([`asked`] is the other way). Pure.
+
+mod asked;
+
+pub use asked::options;
 
 use crate::files::{FileError, Operation};
 use crate::limits;
 use pressroom_jobs as jobs;
 use pressroom_shared::{
-    Chroma, Failed, FailureKind, Format, Goal, IccPolicy, ImageFormat, Kept, KeptReason, Metric,
-    OrientPolicy, Outcome, Progressive, Resize, Saved, Settings, SizeLimit, Strip, Warning,
+    Failed, FailureKind, ImageFormat, Kept, KeptReason, Outcome, Saved, Warning,
 };
 use std::any::Any;
 use std::io::{self, ErrorKind};
@@ -18,137 +20,6 @@ const LONGEST_TEXT: usize = 1000;
 /// Most warnings sent about one file; with texts of [`LONGEST_TEXT`] letters of four bytes they fill three quarters of a
 /// frame. A file from a stranger can give rise to any number of them.
 const MOST_WARNINGS: usize = 12;
-
-/// What the run asks of each picture, or the first thing asked that this build cannot do.
-pub(crate) fn options(settings: &Settings) -> Result<jobs::Options, &'static str> {
-    let Settings {
-        goal,
-        min_quality,
-        effort,
-        chroma,
-        progressive,
-        format,
-        resize,
-        shrink_to_fit,
-        strip,
-        orient,
-        icc,
-        lossy_png,
-        min_savings_permille,
-        force,
-    } = settings;
-    same_format(*format)?;
-    refuse(shrink_to_fit.is_some(), "--shrink-to-fit")?;
-    same_metadata(*orient, *icc)?;
-    Ok(jobs::Options {
-        goal: goal_of(*goal),
-        min_quality: *min_quality,
-        effort: *effort,
-        chroma: chroma_of(*chroma),
-        progressive: progressive_of(*progressive),
-        lossy_png: *lossy_png,
-        resize: resize_of(*resize),
-        strip: strip_of(*strip),
-        min_savings_permille: *min_savings_permille,
-        force: *force,
-    })
-}
-
-fn refuse(asked: bool, what: &'static str) -> Result<(), &'static str> {
-    if asked { Err(what) } else { Ok(()) }
-}
-
-fn same_format(format: Format) -> Result<(), &'static str> {
-    match format {
-        Format::Same => Ok(()),
-        Format::Jpeg => Err("--format jpeg"),
-        Format::Png => Err("--format png"),
-        Format::Webp => Err("--format webp"),
-        Format::Avif => Err("--format avif"),
-    }
-}
-
-fn same_metadata(orient: OrientPolicy, icc: IccPolicy) -> Result<(), &'static str> {
-    match orient {
-        OrientPolicy::Keep => {}
-        OrientPolicy::Apply => return Err("--orient apply"),
-    }
-    match icc {
-        IccPolicy::Keep => Ok(()),
-        IccPolicy::Srgb => Err("--icc srgb"),
-    }
-}
-
-fn goal_of(goal: Goal) -> jobs::Goal {
-    match goal {
-        Goal::Quality(quality) => jobs::Goal::Quality(quality),
-        Goal::MaxSize(SizeLimit::Bytes(bytes)) => {
-            jobs::Goal::MaxSize(jobs::SizeLimit::Bytes(bytes))
-        }
-        Goal::MaxSize(SizeLimit::Permille(share)) => {
-            jobs::Goal::MaxSize(jobs::SizeLimit::Permille(share))
-        }
-        Goal::Score(Metric::Ssimulacra2, score) => jobs::Goal::Ssimulacra2(score),
-        Goal::Lossless => jobs::Goal::Lossless,
-    }
-}
-
-fn resize_of(resize: Resize) -> jobs::Resize {
-    let Resize {
-        max_width,
-        max_height,
-        long_edge,
-        short_edge,
-    } = resize;
-    jobs::Resize {
-        max_width,
-        max_height,
-        long_edge,
-        short_edge,
-    }
-}
-
-fn strip_of(strip: Strip) -> jobs::Strip {
-    let Strip {
-        exif,
-        gps,
-        xmp,
-        iptc,
-        comment,
-        thumbnail,
-        icc,
-        gainmap,
-        motion,
-    } = strip;
-    jobs::Strip {
-        exif,
-        gps,
-        xmp,
-        iptc,
-        comment,
-        thumbnail,
-        icc,
-        gainmap,
-        motion,
-    }
-}
-
-fn chroma_of(chroma: Chroma) -> jobs::Chroma {
-    match chroma {
-        Chroma::Auto => jobs::Chroma::Auto,
-        Chroma::Full => jobs::Chroma::Full,
-        Chroma::Half => jobs::Chroma::Half,
-        Chroma::Quarter => jobs::Chroma::Quarter,
-    }
-}
-
-fn progressive_of(progressive: Progressive) -> jobs::Progressive {
-    match progressive {
-        Progressive::Auto => jobs::Progressive::Auto,
-        Progressive::On => jobs::Progressive::On,
-        Progressive::Off => jobs::Progressive::Off,
-    }
-}
 
 /// A result, as it is told.
 pub(crate) fn saved(written: jobs::Written) -> Saved {
@@ -178,6 +49,16 @@ pub(crate) fn kept(kept: jobs::Kept, bytes: u64) -> Kept {
         bytes,
         format: format_of(format),
         warnings: warnings(notes),
+    }
+}
+
+/// An original of so many bytes that is left alone because it has other names.
+pub(crate) fn hard_linked(format: jobs::Format, bytes: u64) -> Kept {
+    Kept {
+        reason: KeptReason::HardLinked,
+        bytes,
+        format: format_of(format),
+        warnings: Vec::new(),
     }
 }
 
@@ -313,6 +194,7 @@ fn file_failure(operation: Operation, error: &io::Error) -> Failed {
         Operation::Open => classified("opening it", error, OPENING),
         Operation::Create => classified("creating the result", error, ANYTIME),
         Operation::Write => classified("writing the result", error, ANYTIME),
+        Operation::ReadAgain => classified("reading the result again", error, ANYTIME),
         Operation::Copy => classified("copying it", error, ANYTIME),
     }
 }
@@ -381,9 +263,11 @@ fn short(text: String) -> String {
     text.chars().take(LONGEST_TEXT).map(plain).collect()
 }
 
-/// Adds a warning where the file's name says another format than its content.
-pub(crate) fn warn_of_name(path: &Path, outcome: &mut Outcome) {
+/// Adds a warning where the file's name says another format than its content. A result of the format that was `wanted`
+/// gets that format's name.
+pub(crate) fn warn_of_name(path: &Path, wanted: jobs::Wanted, outcome: &mut Outcome) {
     let (content, warnings) = match outcome {
+        Outcome::Saved(_) if wanted != jobs::Wanted::Same => return,
         Outcome::Saved(saved) => (saved.format, &mut saved.warnings),
         Outcome::Kept(kept) => (kept.format, &mut kept.warnings),
         Outcome::Failed(_) => return,

@@ -11,7 +11,10 @@ use pressroom_jobs::jpeg::decode::{Picture, Survivors, read};
 use pressroom_jobs::jpeg::encode::markers::Form;
 use pressroom_jobs::jpeg::encode::view::View;
 use pressroom_jobs::jpeg::encode::{self, Role};
-use pressroom_jobs::{Chroma, Compressed, Goal, Options, Progressive, SizeLimit, Strip, compress};
+use pressroom_jobs::{
+    Chroma, Colours, Compressed, Goal, Options, Orient, Progressive, Resize, SizeLimit, Strip, Wanted,
+    compress,
+};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(picture) = read(&Memory(bytes), &budget(), &Survivors::all()) else {
@@ -81,6 +84,11 @@ fn options(bytes: &[u8]) -> Options {
         progressive: [Progressive::Auto, Progressive::On, Progressive::Off]
             [usize::from(last(5) % 3)],
         lossy_png: false,
+        format: Wanted::Same,
+        resize: Resize::default(),
+        shrink_to_fit: None,
+        orient: Orient::Keep,
+        colours: Colours::Keep,
         strip: Strip::default(),
         min_savings_permille: 0,
         force: last(6) % 2 == 0,

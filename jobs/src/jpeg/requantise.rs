@@ -9,7 +9,7 @@ use super::quant::plan::Plan;
 use super::quant::quantiser::NOTHING;
 use crate::{Budget, Error, Sink};
 
-/// Most that leaving out a last coefficient may cost against what it saves: twice as much as the trellis thinks fair.
+/// Most that leaving out a last coefficient may cost against what it saves: twice as much as weighing thinks fair.
 /// Beyond it a coarser table is the better way down.
 pub const DEEPEST_FAIR_CUT: Cut = Cut(33 << 8);
 

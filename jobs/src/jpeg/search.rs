@@ -185,7 +185,7 @@ impl<'a> Search<'a> {
             header: request.header_bytes(),
             scale,
         };
-        // Costs must come from somewhere: a first look without a trellis.
+        // Costs must come from somewhere: a first look at rounded levels.
         let tuning = request.recipe.plain().tuning(scale);
         search.counted = sample.predict(&search.plan(tuning)).counts;
         search

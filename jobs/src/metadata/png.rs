@@ -8,7 +8,7 @@ use crate::png::Chunk;
 use std::io::{Read, Write};
 
 /// Keyword of the text chunk that holds XMP.
-const XMP: &[u8] = b"XML:com.adobe.xmp\0";
+pub(crate) const XMP: &[u8] = b"XML:com.adobe.xmp\0";
 /// Keyword ImageMagick and others use for metadata written as hexadecimal text; the kind follows.
 const RAW: &[u8] = b"Raw profile type ";
 /// Most bytes a compressed XMP packet may unpack to.
@@ -27,6 +27,57 @@ pub(crate) fn strip_chunks(chunks: &mut Vec<Chunk>, strip: &Strip) -> Report {
 pub(crate) fn orientation_of_chunks(chunks: &[Chunk]) -> Option<u16> {
     let exif = chunks.iter().find(|chunk| &chunk.name == b"eXIf")?;
     exif::orientation(&exif.payload)
+}
+
+/// Metadata out of a format's wrapping.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    /// ICC profile.
+    pub(crate) icc: Option<Vec<u8>>,
+    /// EXIF, a TIFF structure.
+    pub(crate) exif: Option<Vec<u8>>,
+    /// XMP packet.
+    pub(crate) xmp: Option<Vec<u8>>,
+}
+
+/// Profile, EXIF and XMP in `chunks`, unpacked; what cannot be unpacked is left out.
+pub(crate) fn carried_chunks(chunks: &[Chunk]) -> Parts {
+    let payload = |name: &[u8; 4]| {
+        let mut named = chunks.iter().filter(|chunk| &chunk.name == name);
+        named.next().map(|chunk| chunk.payload.as_slice())
+    };
+    let profile = payload(b"iCCP").and_then(|payload| {
+        let end_of_name = payload.iter().position(|&byte| byte == 0)?;
+        unpack(payload.get(end_of_name + 2..)?).ok()
+    });
+    let mut texts = chunks.iter().filter(|chunk| &chunk.name == b"iTXt");
+    let xmp = texts.find(|chunk| chunk.payload.starts_with(XMP));
+    Parts {
+        icc: profile,
+        exif: payload(b"eXIf").map(<[u8]>::to_vec),
+        xmp: xmp.and_then(|chunk| xmp_text(&chunk.payload).ok()),
+    }
+}
+
+/// The packet in an XMP chunk.
+fn xmp_text(payload: &[u8]) -> Result<Vec<u8>, Damaged> {
+    let text = &payload[xmp_text_at(payload)?..];
+    if payload.get(XMP.len()) == Some(&1) {
+        unpack(text)
+    } else {
+        Ok(text.to_vec())
+    }
+}
+
+/// Where the packet begins: behind keyword, compression flag and method, language and translated keyword, each of the latter
+/// ended by a zero.
+fn xmp_text_at(payload: &[u8]) -> Result<usize, Damaged> {
+    let mut text_at = XMP.len() + 2;
+    for _ in 0..2 {
+        let rest = payload.get(text_at..).ok_or(Damaged)?;
+        text_at += rest.iter().position(|&byte| byte == 0).ok_or(Damaged)? + 1;
+    }
+    Ok(text_at)
 }
 
 /// Whether a chunk stays, perhaps edited.
@@ -57,7 +108,8 @@ fn raw_goes(kind: &[u8], strip: &Strip) -> bool {
     exif || xmp || iptc || (is(b"icc") && strip.icc)
 }
 
-fn exif_stays(block: &mut Vec<u8>, strip: &Strip, report: &mut Report) -> bool {
+/// Whether an EXIF block stays, perhaps edited; an emptied one goes.
+pub(super) fn exif_stays(block: &mut Vec<u8>, strip: &Strip, report: &mut Report) -> bool {
     let turned = exif::orientation(block).filter(|&turn| turn != 1);
     let edited = if strip.exif {
         Err(Damaged)
@@ -98,12 +150,7 @@ fn xmp_stays(payload: &mut Vec<u8>, strip: &Strip, report: &mut Report) -> bool 
 }
 
 fn edit_xmp(payload: &mut Vec<u8>, strip: &Strip) -> Result<bool, Damaged> {
-    // Keyword, compression flag and method, then language and translated keyword, each ended by a zero.
-    let mut text_at = XMP.len() + 2;
-    for _ in 0..2 {
-        let rest = payload.get(text_at..).ok_or(Damaged)?;
-        text_at += rest.iter().position(|&byte| byte == 0).ok_or(Damaged)? + 1;
-    }
+    let text_at = xmp_text_at(payload)?;
     let compressed = payload.get(XMP.len()) == Some(&1);
     let mut text = if compressed {
         unpack(&payload[text_at..])?
@@ -135,7 +182,7 @@ fn unpack(bytes: &[u8]) -> Result<Vec<u8>, Damaged> {
     }
 }
 
-fn pack(text: &[u8]) -> Result<Vec<u8>, Damaged> {
+pub(super) fn pack(text: &[u8]) -> Result<Vec<u8>, Damaged> {
     let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
     encoder.write_all(text).map_err(|_| Damaged)?;
     encoder.finish().map_err(|_| Damaged)

@@ -22,10 +22,10 @@ use crate::door::{Compressed, Keep, Kept, Note, Written};
 use crate::metadata::{orientation_of_chunks, strip_chunks};
 use crate::{Budget, Error, Format, Goal, Options, Sink, Source, shrink};
 pub(crate) use chunk::Chunk;
-#[cfg(test)]
 pub(crate) use chunk::Place;
-pub(crate) use plain::{Plain, read_plain, write_plain};
+pub(crate) use plain::{Plain, file_of, read_chunks, read_plain, write_plain};
 use scan::Layout;
+pub(crate) use verify::check;
 
 /// Makes the PNG in `source` smaller without changing a pixel.
 ///
@@ -71,6 +71,16 @@ pub(crate) fn compress(
     }
     layout.notes.extend(coded.notes);
     layout.write(&coded.png, source, sink)
+}
+
+/// Width, height, and whether a person sees the picture lying on its side.
+///
+/// # Errors
+/// See [`Error`].
+pub(crate) fn size(source: &dyn Source, budget: &Budget) -> Result<(u32, u32, bool), Error> {
+    let layout = scan::scan(source, budget)?;
+    let turned = orientation_of_chunks(&layout.others).is_some_and(|turn| turn >= 5);
+    Ok((layout.header.width, layout.header.height, turned))
 }
 
 impl Layout {

@@ -3,6 +3,7 @@
 
 use super::frames::{Frames, Kind};
 use super::scan::{Layout, scan};
+use crate::door::Written;
 use crate::{Budget, Error, Source};
 use ::png::{BitDepth, ColorType, Transformations};
 
@@ -33,6 +34,26 @@ pub(super) fn same_pixels(
         }
         number += 1;
     }
+}
+
+/// Decodes every row of every frame of a result that was stored, which must have the size that was told.
+///
+/// # Errors
+/// [`Error::Verify`], and what decoding reports.
+pub(crate) fn check(result: &dyn Source, written: &Written, budget: &Budget) -> Result<(), Error> {
+    let layout = scan(result, budget)?;
+    let size = (layout.header.width, layout.header.height);
+    if size != (written.width, written.height) {
+        return Err(Error::Verify(format!(
+            "it decodes to {}x{}",
+            size.0, size.1
+        )));
+    }
+    let mut frames = Frames::open(result, &layout, Transformations::IDENTITY, budget)?;
+    while frames.next(budget)? {
+        while frames.row(budget)?.is_some() {}
+    }
+    Ok(())
 }
 
 fn compare(

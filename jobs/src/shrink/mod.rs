@@ -4,14 +4,15 @@
 //! smallest size that suffices, resampled, transformed again in steps of 1 and handed to the engine's own search. A PNG
 //! ([`png`]) is resampled in its own depth, alpha multiplied in, and handed to the PNG module.
 
-mod forward;
-mod inverse;
+mod fitting;
 mod jpeg;
 mod png;
 mod resample;
 
+pub(crate) use fitting::{Unfitted, fit, note};
 pub(crate) use jpeg::compress as compress_jpeg;
 pub(crate) use png::compress as compress_png;
+pub(crate) use resample::{Samples, resample, resample_rgb};
 
 use crate::Resize;
 

@@ -41,7 +41,7 @@ pub(crate) fn compress(
         height,
         kind,
     };
-    let small = resample(from, (width.into(), height.into()), size, budget)?;
+    let small = resample(from, (width.into(), height.into()), size, true, budget)?;
     let plain = Plain {
         bytes: small.bytes,
         width: size.0,
@@ -53,6 +53,7 @@ pub(crate) fn compress(
     // The pixels are new, so there is no original to prefer; whether it was worth it is asked of the real one.
     let asked = Options {
         force: true,
+        goal: options.goal.of_input(source.len()),
         ..options.clone()
     };
     let done = png::compress(&file.as_slice(), sink, &asked, budget)?;

@@ -1,8 +1,8 @@
 //! What the tests share: options, and a run of the door over bytes.
 
 use pressroom_jobs::{
-    Budget, Chroma, Compressed, Error, Goal, Options, Progressive, Resize, SizeLimit, Strip,
-    compress,
+    Budget, Chroma, Colours, Compressed, Error, Goal, Options, Orient, Progressive, Resize,
+    SizeLimit, Strip, Wanted, compress,
 };
 
 /// The options a plain run with this goal uses.
@@ -14,7 +14,11 @@ pub(crate) fn options(goal: Goal) -> Options {
         chroma: Chroma::Auto,
         progressive: Progressive::Auto,
         lossy_png: false,
+        format: Wanted::Same,
         resize: Resize::default(),
+        shrink_to_fit: None,
+        orient: Orient::Keep,
+        colours: Colours::Keep,
         strip: Strip::default(),
         min_savings_permille: 0,
         force: false,
@@ -59,4 +63,10 @@ pub(crate) fn outcome(result: &Result<(Compressed, Vec<u8>), Error>) -> String {
         }
         Err(error) => format!("failed {error}"),
     }
+}
+
+/// One of the repository's own pictures.
+pub(crate) fn picture(name: &str) -> Vec<u8> {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    std::fs::read(here.join("tests/photos").join(name)).unwrap()
 }

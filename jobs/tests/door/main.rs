@@ -1,8 +1,14 @@
 //! Tests through the one door of this package: whole files in, whole files out.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod check;
 mod common;
+mod convert;
+mod fit;
+mod gif;
 mod golden;
 mod photo;
 mod png;
 mod resize;
+mod turn;
+mod webp;

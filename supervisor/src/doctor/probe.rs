@@ -67,6 +67,7 @@ fn go(config: &Config, worker: WorkerId, staging: &Path) -> Go {
         seat: worker.seat,
         incarnation: worker.incarnation,
         settings: config.settings.clone(),
+        in_place: false,
         limits: config.limits.clone(),
         confinement: Confinement {
             mode: config.running.sandbox,

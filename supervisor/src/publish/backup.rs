@@ -1,6 +1,7 @@
 //! In place: the original gets a second name (or, on another file system, a copy) before it is replaced.
 
 use super::attributes::{self, Origin};
+use super::durable;
 use super::failure::{again, failed, is};
 use super::files::{Files, Found};
 use super::inspect::hash_of;
@@ -98,7 +99,7 @@ impl<F: Files> Publisher<F> {
             }
         }
         for folder in self.folders.take_touched().union(&before) {
-            if let Err(error) = self.files.sync_folder(folder) {
+            if let Err(error) = durable::sync_folder(&self.files, folder) {
                 self.fail_backups_in(parcels, folder, &error);
             }
         }

@@ -101,7 +101,8 @@ fn sync_names(files: &dyn Files, parcels: &[Parcel]) -> bool {
     })
 }
 
-fn sync_folder(files: &dyn Files, folder: &Path) -> io::Result<()> {
+/// Syncs the names in one folder, as far as its file system can.
+pub(super) fn sync_folder(files: &dyn Files, folder: &Path) -> io::Result<()> {
     match files.sync_folder(folder) {
         // Some network and FUSE file systems cannot; there is nothing better to do on them.
         Err(error) if is(&error, Errno::INVAL) || is(&error, Errno::OPNOTSUPP) => Ok(()),

@@ -127,10 +127,12 @@ impl<F: Files> Publisher<F> {
             Err(error) => return Err(stop(failed("look at the output", destination, &error))),
         };
         if let Some(ours) = known(&parcel.record.task.target).map_err(stop)? {
-            if ours.run == self.run && ours.source != parcel.record.task.source {
+            let other = ours.source != parcel.record.task.source;
+            if other && ours.run == self.run {
                 return Err(stop(collision(&ours)));
             }
             if found.regular
+                && !other
                 && ours
                     .published
                     .is_some_and(|before| is_still(before, &found))
@@ -143,16 +145,19 @@ impl<F: Files> Publisher<F> {
                 "it is the input itself; choose another output folder or use --in-place",
             )));
         }
-        if found.regular && found.identity.size == size && self.has_content(destination, hash) {
+        if found.regular && found.identity.size == size && self.has_content(destination, hash)? {
             return Ok(Placing::Adopt);
         }
         self.replace_foreign(found, size)
     }
 
-    fn has_content(&self, path: &Path, hash: u64) -> bool {
-        again(|| self.files.open(path))
-            .and_then(|file| hash_of(&self.files, &file))
-            .is_ok_and(|found| found == hash)
+    /// An error must not pass for a difference.
+    fn has_content(&self, path: &Path, hash: u64) -> Result<bool, Stop> {
+        let found = again(|| self.files.open(path)).and_then(|file| hash_of(&self.files, &file));
+        match found {
+            Ok(found) => Ok(found == hash),
+            Err(error) => Err(stop(failed("read the output", path, &error))),
+        }
     }
 
     fn replace_foreign(&self, found: Found, size: u64) -> Result<Placing, Stop> {
@@ -162,9 +167,6 @@ impl<F: Files> Publisher<F> {
                 Ok(Placing::Replace(found))
             }
             Overwrite::Smaller | Overwrite::Never => Err(Box::new(Ending::Skipped(Skip::Exists))),
-            Overwrite::Refuse => Err(stop(occupied(
-                "it was not written by this program or was changed since; move it away, or allow it with --overwrite smaller or --overwrite always",
-            ))),
         }
     }
 

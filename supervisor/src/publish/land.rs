@@ -162,7 +162,7 @@ impl<F: Files> Publisher<F> {
     fn taken(&self) -> Stop {
         match self.policy.overwrite {
             Overwrite::Never | Overwrite::Smaller => Box::new(Ending::Skipped(Skip::Exists)),
-            Overwrite::Refuse | Overwrite::Always => stop(Failed {
+            Overwrite::Always => stop(Failed {
                 kind: FailureKind::OutputExists,
                 message: "the output was written by somebody else during the run; run again"
                     .to_owned(),

@@ -25,12 +25,10 @@ pub enum Place {
     },
 }
 
-/// What happens to an output that exists and is not ours. An output is ours where the ledger has it with the size and time
-/// it still has, or where it is byte for byte what this run would have put there.
+/// What happens to an output that exists and is not ours. An output is ours where the ledger has it as made from the same
+/// input with the size and time it still has, or where it is byte for byte what this run would have put there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overwrite {
-    /// It stays and the input counts as failed, so that nobody takes it for the result.
-    Refuse,
     /// It stays and the input is skipped.
     Never,
     /// It is replaced by something smaller, otherwise the input is skipped.

@@ -69,7 +69,7 @@ fn run(output: &Path, records: [Record; 2]) {
         output: output.to_path_buf(),
         policy: Policy {
             place: Place::Tree,
-            overwrite: Overwrite::Refuse,
+            overwrite: Overwrite::Never,
             preserve: Preserve::TREE,
         },
         run: RunStart {
@@ -78,6 +78,7 @@ fn run(output: &Path, records: [Record; 2]) {
             settings: settings(),
             limits: limits(),
             workers: 2,
+            covers: Vec::new(),
         },
     })
     .unwrap();

@@ -103,7 +103,6 @@ fn a_worker_that_failed_leaves_a_row_and_no_file() {
 #[test]
 fn an_output_that_is_not_ours_is_replaced_only_when_asked() {
     for (overwrite, theirs, replaced) in [
-        (Overwrite::Refuse, "something of mine that is long", false),
         (Overwrite::Never, "something of mine that is long", false),
         (Overwrite::Smaller, "something of mine that is long", true),
         (Overwrite::Smaller, "short", false),
@@ -122,7 +121,6 @@ fn an_output_that_is_not_ours_is_replaced_only_when_asked() {
         );
         match (overwrite, replaced) {
             (_, true) => assert!(matches!(record.ending, Ending::Saved(_))),
-            (Overwrite::Refuse, false) => assert_eq!(failure(&record), FailureKind::OutputExists),
             (_, false) => assert_eq!(record.ending, Ending::Skipped(Skip::Exists)),
         }
     }
@@ -133,8 +131,8 @@ fn our_output_is_replaced_and_one_the_user_edited_is_not() {
     let world = World::new(Scene::Ours);
     std::fs::write(world.destination(), "touched up by hand").unwrap();
     assert_eq!(
-        failure(&publish(&world, world.publish(RESULT))),
-        FailureKind::OutputExists
+        publish(&world, world.publish(RESULT)).ending,
+        Ending::Skipped(Skip::Exists)
     );
     assert_eq!(
         std::fs::read(world.destination()).unwrap(),
@@ -167,8 +165,13 @@ fn an_output_stays_ours_when_a_later_attempt_fails() {
 
 #[test]
 fn a_folder_or_a_file_in_the_way_is_named() {
-    let world = World::new(Scene::New);
+    let mut world = World::new(Scene::New);
     std::fs::create_dir_all(world.destination()).unwrap();
+    assert_eq!(
+        publish(&world, world.publish(RESULT)).ending,
+        Ending::Skipped(Skip::Exists)
+    );
+    world.policy.overwrite = Overwrite::Always;
     assert_eq!(
         failure(&publish(&world, world.publish(RESULT))),
         FailureKind::OutputExists
@@ -233,6 +236,52 @@ fn two_inputs_never_share_an_output() {
     let records = world.work(Disk, &mut writer, vec![Request::Publish(second)]);
     assert_eq!(failure(&records[0]), FailureKind::Collision);
     assert_eq!(std::fs::read(world.destination()).unwrap(), RESULT);
+}
+
+/// The same delivery, as if it had been made from another input.
+fn from_another(world: &World, result: &[u8]) -> Publish {
+    let mut other = world.publish(result);
+    other.task.source = world.folder.path().join("elsewhere.jpg");
+    std::fs::write(&other.task.source, ORIGINAL).unwrap();
+    other.task.identity = identity(&other.task.source);
+    other
+}
+
+#[test]
+fn an_output_made_from_another_input_in_an_earlier_run_is_not_replaced() {
+    for (overwrite, replaced) in [(Overwrite::Never, false), (Overwrite::Always, true)] {
+        let mut world = World::new(Scene::Ours);
+        world.policy.overwrite = overwrite;
+        for attempt in 0..2 {
+            let record = publish(&world, from_another(&world, RESULT));
+            let stands = std::fs::read(world.destination()).unwrap();
+            if replaced {
+                assert!(matches!(record.ending, Ending::Saved(_)), "{record:?}");
+                assert_eq!(stands, RESULT);
+            } else {
+                let ending = Ending::Skipped(Skip::Exists);
+                assert_eq!(record.ending, ending, "attempt {attempt}");
+                assert_eq!(stands, OLD_RESULT, "attempt {attempt}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_failure_of_another_input_does_not_make_the_output_its_own() {
+    let world = World::new(Scene::Ours);
+    let mut failed = from_another(&world, RESULT);
+    failed.done.outcome = pressroom_shared::Outcome::Failed(Failed {
+        kind: FailureKind::Corrupt,
+        message: "damaged".to_owned(),
+    });
+    publish(&world, failed);
+    let record = publish(&world, from_another(&world, RESULT));
+    assert_eq!(record.ending, Ending::Skipped(Skip::Exists));
+    assert_eq!(std::fs::read(world.destination()).unwrap(), OLD_RESULT);
+    // Its own input finds it again by its content.
+    let own = publish(&world, world.publish(OLD_RESULT));
+    assert!(matches!(own.ending, Ending::Saved(_)), "{own:?}");
 }
 
 #[test]
@@ -582,7 +631,7 @@ fn an_unwritable_place_for_the_ledger_is_named() {
         output: folder.path().to_path_buf(),
         policy: crate::publish::Policy {
             place: Place::Tree,
-            overwrite: Overwrite::Refuse,
+            overwrite: Overwrite::Never,
             preserve: Preserve::TREE,
         },
         run: start(),
@@ -622,11 +671,40 @@ fn what_changes_after_the_checks_is_noticed_before_the_rename() {
         let edit = AtSync(|| std::fs::write(world.destination(), content).unwrap());
         let delivery = Request::Publish(world.publish(RESULT));
         let records = world.work(Hooked(edit), &mut writer, vec![delivery]);
-        assert_eq!(failure(&records[0]), FailureKind::OutputExists);
+        assert_eq!(records[0].ending, Ending::Skipped(Skip::Exists));
         assert_eq!(
             std::fs::read(world.destination()).unwrap(),
             content.as_bytes()
         );
+    }
+}
+
+/// A file system that cannot sync folders.
+struct NoFolderSync(rustix::io::Errno);
+
+impl Hook for NoFolderSync {
+    fn before(&self, call: Call<'_>) -> std::io::Result<()> {
+        if matches!(call, Call::SyncFolder(_)) {
+            return Err(self.0.into());
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn where_folders_cannot_be_synced_pictures_are_done_all_the_same() {
+    use rustix::io::Errno;
+    for scene in [Scene::New, Scene::Ours, Scene::InPlace, Scene::Backup] {
+        for errno in [Errno::INVAL, Errno::OPNOTSUPP] {
+            let world = World::new(scene);
+            let mut writer = world.writer();
+            let delivery = Request::Publish(world.publish(RESULT));
+            let records = world.work(Hooked(NoFolderSync(errno)), &mut writer, vec![delivery]);
+            assert!(
+                matches!(records[0].ending, Ending::Saved(_)),
+                "{scene:?} {errno}: {records:?}"
+            );
+        }
     }
 }
 

@@ -70,7 +70,7 @@ impl World {
             scene,
             policy: Policy {
                 place,
-                overwrite: Overwrite::Refuse,
+                overwrite: Overwrite::Never,
                 preserve,
             },
             stage: None,
@@ -255,6 +255,7 @@ pub(super) fn start() -> RunStart {
         settings: settings(),
         limits: limits(),
         workers: 2,
+        covers: Vec::new(),
     }
 }
 

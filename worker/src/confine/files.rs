@@ -51,9 +51,13 @@ fn ruleset(read: &[WirePath], staging: &WirePath) -> Result<RulesetCreated, Rule
     allow(ruleset, staging, writing())
 }
 
-/// What is needed to make, write, begin again and remove a plain file; no folder, link, device or rename.
+/// What is needed to make, write, read again, begin again and remove a plain file; no folder, link, device or rename.
 fn writing() -> BitFlags<AccessFs> {
-    AccessFs::WriteFile | AccessFs::Truncate | AccessFs::MakeReg | AccessFs::RemoveFile
+    AccessFs::ReadFile
+        | AccessFs::WriteFile
+        | AccessFs::Truncate
+        | AccessFs::MakeReg
+        | AccessFs::RemoveFile
 }
 
 /// A path that cannot be opened gets no rule, so it stays forbidden: the jobs that need it fail one by one.

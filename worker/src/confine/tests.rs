@@ -192,7 +192,7 @@ fn done<T>(_: T) -> String {
 }
 
 fn write_and_remove(path: &Path) -> io::Result<String> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
     let file = std::fs::File::from(openat(CWD, path, flags, Mode::RUSR)?);
     io::Write::write_all(&mut &file, b"result")?;
     file.set_len(0)?;

@@ -24,6 +24,8 @@ pub(crate) enum Operation {
     Create,
     /// Writing the output.
     Write,
+    /// Reading the output again.
+    ReadAgain,
     /// Copying the input to the output.
     Copy,
 }
@@ -34,6 +36,7 @@ impl Operation {
             Self::Open => "opening",
             Self::Create => "creating",
             Self::Write => "writing",
+            Self::ReadAgain => "reading again",
             Self::Copy => "copying",
         }
     }

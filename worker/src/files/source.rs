@@ -27,6 +27,7 @@ pub(crate) struct SourceFile {
     file: File,
     path: PathBuf,
     identity: Identity,
+    names: u64,
 }
 
 impl SourceFile {
@@ -36,12 +37,13 @@ impl SourceFile {
     /// [`FileError::Io`] and [`FileError::Changed`].
     pub(crate) fn open(path: &Path, identity: Identity) -> Result<Self, FileError> {
         let file = open(path).map_err(|errno| refused(path, errno))?;
-        let source = Self {
+        let mut source = Self {
             file,
             path: path.to_path_buf(),
             identity,
+            names: 1,
         };
-        source.check()?;
+        source.names = source.look()?.st_nlink;
         Ok(source)
     }
 
@@ -50,13 +52,22 @@ impl SourceFile {
     /// # Errors
     /// [`FileError::Io`] and [`FileError::Changed`].
     pub(crate) fn check(&self) -> Result<(), FileError> {
+        self.look().map(drop)
+    }
+
+    /// Whether it had other names when it was opened.
+    pub(crate) fn has_other_names(&self) -> bool {
+        self.names > 1
+    }
+
+    fn look(&self) -> Result<Stat, FileError> {
         let stat = retry_on_intr(|| fstat(&self.file)).map_err(|errno| FileError::Io {
             operation: Operation::Open,
             path: self.path.clone(),
             source: errno.into(),
         })?;
         match difference(&stat, self.identity) {
-            None => Ok(()),
+            None => Ok(stat),
             Some(what) => Err(FileError::Changed {
                 path: self.path.clone(),
                 what,
@@ -75,16 +86,20 @@ impl Source for SourceFile {
         self.identity.size
     }
 
-    /// Fills the buffer unless the file ends first, whatever the system's mood about short reads and signals. Damaged files
-    /// point far behind their end, where the system takes an offset for a negative one.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        if offset >= self.identity.size {
-            return Ok(0);
-        }
-        fill(buffer, |done, rest| {
-            self.file.read_at(rest, offset.saturating_add(done))
-        })
+        read_at(&self.file, self.identity.size, offset, buffer)
     }
+}
+
+/// Fills the buffer unless the file of `size` bytes ends first, whatever the system's mood about short reads and signals.
+/// Damaged files point far behind their end, where the system takes an offset for a negative one.
+pub(super) fn read_at(file: &File, size: u64, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+    if offset >= size {
+        return Ok(0);
+    }
+    fill(buffer, |done, rest| {
+        file.read_at(rest, offset.saturating_add(done))
+    })
 }
 
 /// Reads with `read(bytes so far, rest of the buffer)` until the buffer is full or nothing comes.

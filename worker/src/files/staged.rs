@@ -4,8 +4,9 @@
 //! original touches no disk. Not O_TMPFILE and a link: that needs either /proc or a capability that a confined worker
 //! has not, and what it buys, no leftovers after a kill, the supervisor's sweep of the staging folder buys as well.
 
+use super::source::read_at;
 use super::{FileError, Operation};
-use pressroom_jobs::Sink;
+use pressroom_jobs::{Sink, Source};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, unlinkat};
 use rustix::io::{Errno, retry_on_intr};
 use std::fs::File;
@@ -59,7 +60,7 @@ impl Staging {
 
     fn create(&self, name: &Path) -> Result<File, Errno> {
         let flags =
-            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         // Nobody else has business here; the supervisor sets the final mode.
         let mode = Mode::RUSR | Mode::WUSR;
         retry_on_intr(|| openat(&self.folder, name, flags, mode)).map(File::from)
@@ -87,6 +88,16 @@ impl Staged<'_> {
         done.map_err(|error| self.failed(Operation::Write, error))?;
         self.keep = true;
         Ok(self.written)
+    }
+
+    /// The finished output as it stands in the folder, to be read again.
+    ///
+    /// # Errors
+    /// [`FileError::Io`].
+    pub(crate) fn stored(&self) -> Result<Stored<'_>, FileError> {
+        let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound.into());
+        file.and_then(Stored::of)
+            .map_err(|error| self.failed(Operation::ReadAgain, error))
     }
 
     /// Makes the output a copy of `source`, byte for byte, in place of anything written so far, and answers its length.
@@ -136,6 +147,30 @@ impl Staged<'_> {
             path: self.staging.path.join(&self.name),
             source,
         }
+    }
+}
+
+/// A finished output, read again through the file it was written to.
+#[derive(Debug)]
+pub(crate) struct Stored<'a> {
+    file: &'a File,
+    length: u64,
+}
+
+impl<'a> Stored<'a> {
+    fn of(file: &'a File) -> io::Result<Self> {
+        let length = file.metadata()?.len();
+        Ok(Self { file, length })
+    }
+}
+
+impl Source for Stored<'_> {
+    fn len(&self) -> u64 {
+        self.length
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        read_at(self.file, self.length, offset, buffer)
     }
 }
 

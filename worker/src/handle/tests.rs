@@ -41,9 +41,10 @@ fn go(staging: &Path) -> Go {
         seat: SeatId(0),
         incarnation: Incarnation(0),
         settings: settings(),
+        in_place: false,
         limits: Limits {
             memory: 256 << 20,
-            pixels: 1 << 20,
+            pixels: 1 << 22,
             input_bytes: 1 << 20,
             job_seconds: 10,
         },
@@ -121,6 +122,77 @@ fn in_place_a_kept_original_needs_no_copy() {
     };
     assert!(matches!(bench.handler.handle(&job), Outcome::Kept(_)));
     assert!(bench.staged().is_empty());
+}
+
+fn photo() -> Vec<u8> {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../jobs/tests/photos/birches.jpg"
+    );
+    std::fs::read(path).unwrap()
+}
+
+/// What the handler says of a result that came out damaged: the last quarter of its bytes are zeros.
+fn told_of_damage(handler: &Handler, bench: &Bench) -> Result<Saved, Failed> {
+    use pressroom_jobs::Sink;
+    let job = bench.job("a.jpg", &photo());
+    let source = SourceFile::open(job.source.as_path(), job.identity)?;
+    let mut whole = Vec::new();
+    let done = compress(&source, &mut whole, &handler.options, &handler.budget()).unwrap();
+    let Compressed::Written(written) = done else {
+        panic!("not smaller: {done:?}");
+    };
+    let quarter = whole.len() / 4;
+    let good = whole.len() - quarter;
+    whole[good..].fill(0);
+    let mut staged = handler.staging.file(Path::new("1"))?;
+    staged.write(&whole).unwrap();
+    let told = handler.saved(written, &source, &mut staged);
+    staged.discard();
+    told
+}
+
+#[test]
+fn in_place_a_result_is_read_back_and_decoded_before_it_is_told() {
+    let bench = Bench::new();
+    let handler = |in_place| {
+        Handler::new(&Go {
+            in_place,
+            ..go(bench.staging.path())
+        })
+        .unwrap()
+    };
+    let failed = told_of_damage(&handler(true), &bench).unwrap_err();
+    assert_eq!(failed.kind, FailureKind::Verify, "{}", failed.message);
+    assert!(bench.staged().is_empty());
+    told_of_damage(&handler(false), &bench).expect("not looked at beside a tree");
+    let good = handler(true).handle(&bench.job("b.jpg", &photo()));
+    assert!(matches!(good, Outcome::Saved(_)), "{good:?}");
+}
+
+#[test]
+fn in_place_a_picture_with_other_names_is_left_alone_before_any_work() {
+    let bench = Bench::new();
+    let handler = Handler::new(&Go {
+        in_place: true,
+        ..go(bench.staging.path())
+    })
+    .unwrap();
+    // Damaged, so that work on it would fail.
+    let job = bench.job("a.jpg", &photo()[..5000]);
+    assert!(matches!(handler.handle(&job), Outcome::Failed(_)));
+    std::fs::hard_link(job.source.as_path(), bench.inputs.path().join("b.jpg")).unwrap();
+    let Outcome::Kept(kept) = handler.handle(&job) else {
+        panic!("not kept");
+    };
+    assert_eq!(kept.reason, pressroom_shared::KeptReason::HardLinked);
+    assert_eq!(kept.format, pressroom_shared::ImageFormat::Jpeg);
+    assert!(bench.staged().is_empty());
+    let tree = bench.handler.handle(&job);
+    assert!(
+        matches!(tree, Outcome::Failed(_)),
+        "only in place: {tree:?}"
+    );
 }
 
 #[test]

@@ -69,6 +69,7 @@ impl Rig {
             seat: SeatId(0),
             incarnation: Incarnation(1),
             settings: settings(),
+            in_place: false,
             limits: Limits {
                 memory: 64 << 20,
                 pixels: 100_000_000,

@@ -3,7 +3,7 @@
 use super::quantiser::{Rounding, Tuning};
 use super::tables::{SCALES, interpolate};
 
-/// Bits a squared error of one step is worth, by the logarithm of the scale: near the source's own quality the trellis
+/// Bits a squared error of one step is worth, by the logarithm of the scale: near the source's own quality weighing
 /// must save more, because the table can hardly get coarser.
 const LAMBDA: [(f32, f32); 2] = [(-1.2, 14.0), (0.0, 8.5)];
 /// Exponent of the busy-block factor, by the logarithm of the scale.
@@ -28,7 +28,7 @@ impl Recipe {
         }
     }
 
-    /// The same without a trellis.
+    /// The same with rounded levels.
     pub fn plain(self) -> Self {
         Self {
             rounding: Rounding::Deadzone,

@@ -73,6 +73,7 @@ impl Hands {
             seat: worker.seat,
             incarnation: worker.incarnation,
             settings: self.setup.settings.clone(),
+            in_place: self.setup.in_place,
             limits: Limits {
                 memory: cap,
                 ..self.setup.limits.clone()
@@ -101,7 +102,7 @@ impl Hands {
             source: WirePath::from(charge.task.source.as_path()),
             identity: charge.task.identity,
             staged: WirePath::from(staged_name(job)),
-            copy_kept: self.setup.copy_kept && !self.setup.dry_run,
+            copy_kept: !self.setup.in_place && !self.setup.dry_run,
         });
         match self.seated(worker).map(|seated| seated.link.send(&message)) {
             Some(Ok(())) | None => Then::Nothing,

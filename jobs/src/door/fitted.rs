@@ -1,0 +1,113 @@
+//! Fewer pixels where a size in bytes cannot be reached otherwise and the user allows that. Knows the sizes of pictures,
+//! not how they are compressed.
+
+use super::{Compressed, Keep, Kept};
+use crate::jpeg::quant::recipe::scale_of_quality;
+use crate::{
+    Budget, Error, Format, Options, Resize, Sink, Source, photo, png, raster, shrink, webp,
+};
+
+/// Compresses one picture of a known format.
+pub(super) type Work =
+    fn(Format, &dyn Source, &mut dyn Sink, &Options, &Budget) -> Result<Compressed, Error>;
+
+/// Does `work`; where the size asked for cannot be reached and the picture may shrink, does it again with smaller bounds.
+///
+/// # Errors
+/// Those of `work`.
+pub(super) fn compress(
+    format: Format,
+    source: &dyn Source,
+    sink: &mut dyn Sink,
+    options: &Options,
+    budget: &Budget,
+    work: Work,
+) -> Result<Compressed, Error> {
+    let done = work(format, source, sink, options, budget)?;
+    let Some(picture) = unfitted(format, source, options, &done, budget)? else {
+        return Ok(done);
+    };
+    let scale_of = |quality| f64::from(scale_of_quality(quality));
+    let done = shrink::fit(picture, scale_of, &mut |edge| {
+        sink.restart().map_err(Error::Write)?;
+        let asked = Options {
+            resize: Resize {
+                long_edge: Some(edge),
+                ..options.resize
+            },
+            ..options.clone()
+        };
+        work(format, source, sink, &asked, &budget.afresh())
+    })?;
+    Ok(match done {
+        Compressed::Written(mut written) => {
+            let note = shrink::note(picture.size, options.min_quality, &written);
+            written.notes.push(note);
+            Compressed::Written(written)
+        }
+        Compressed::Kept(kept) => Compressed::Kept(kept),
+    })
+}
+
+/// The picture's size and what it must shrink to, where it may shrink and has to.
+fn unfitted(
+    format: Format,
+    source: &dyn Source,
+    options: &Options,
+    done: &Compressed,
+    budget: &Budget,
+) -> Result<Option<shrink::Unfitted>, Error> {
+    let (
+        Some(floor),
+        Compressed::Kept(Kept {
+            why: Keep::TargetUnreachable { target, smallest },
+            ..
+        }),
+    ) = (options.shrink_to_fit, done)
+    else {
+        return Ok(None);
+    };
+    let Some((width, height, turned)) = size(format, source, &budget.afresh())? else {
+        return Ok(None);
+    };
+    let bounded = shrink::size(width, height, turned, options.resize).unwrap_or((width, height));
+    let picture = shrink::Unfitted {
+        size: (width, height),
+        edge: bounded.0.max(bounded.1),
+        floor,
+        target: *target,
+        smallest: *smallest,
+        coarsest: f64::from(scale_of_quality(options.min_quality)),
+    };
+    Ok((picture.edge > floor).then_some(picture))
+}
+
+/// Width and height as stored, and whether a person sees the picture lying on its side; `None` for what is not resized.
+fn size(
+    format: Format,
+    source: &dyn Source,
+    budget: &Budget,
+) -> Result<Option<(u32, u32, bool)>, Error> {
+    match format {
+        Format::Jpeg => photo::size(source, budget).map(Some),
+        Format::Png => png::size(source, budget).map(Some),
+        Format::Webp => Ok(webp::facts(source, budget)?.map(|still| {
+            let (width, height) = still.size;
+            (width, height, still.orientation >= 5)
+        })),
+        // These reach a size only as another format, so their pixels can be read.
+        Format::Gif | Format::Tiff | Format::Bmp | Format::Qoi | Format::Pnm => {
+            let raster = raster::read(format, source, budget)?;
+            let turned = raster.carried.orientation >= 5;
+            Ok(Some((raster.width, raster.height, turned)))
+        }
+        Format::Apng
+        | Format::Ico
+        | Format::Avif
+        | Format::Heic
+        | Format::Jxl
+        | Format::Jp2
+        | Format::Psd
+        | Format::Raw => Ok(None),
+    }
+}
