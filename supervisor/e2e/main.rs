@@ -17,8 +17,10 @@ mod environment;
 mod fake;
 mod files;
 mod formats;
+mod people;
 mod pictures;
 mod processes;
+mod readme;
 mod signals;
 mod syscalls;
 mod workers;
@@ -37,6 +39,8 @@ fn main() -> std::process::ExitCode {
         files::tests(),
         formats::tests(),
         environment::tests(),
+        people::tests(),
+        readme::tests(),
         cost::tests(),
         syscalls::tests(),
         chaos::tests(),

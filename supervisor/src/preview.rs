@@ -204,8 +204,8 @@ fn go(worker: WorkerId, pair: &Pair<PathBuf>, means: &Means, folder: &Path) -> G
         seat: worker.seat,
         incarnation: worker.incarnation,
         settings: settings(),
-        in_place: false,
         limits: means.limits.clone(),
+        in_place: false,
         confinement: Confinement {
             mode: means.sandbox,
             read: read

@@ -6,6 +6,24 @@ use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use std::io;
 
+/// How it is called. Every flag in brackets, which is what would be made of them, tells nobody anything.
+const SYNOPSIS: &str = r#".SH SYNOPSIS
+.B pressroom
+[\fIOPTIONS\fR] \fIPATH\fR... (\fB\-o\fR \fIDIR\fR | \fB\-\-in\-place\fR)
+.br
+.B pressroom report
+[\fIOPTIONS\fR] [\fIDIR\fR|\fIFILE\fR]...
+.br
+.B pressroom doctor
+[\fIDIR\fR]
+.br
+.B pressroom config
+[\fIOPTIONS\fR]
+.br
+.B pressroom completions
+\fISHELL\fR
+"#;
+
 /// Sections of the manual that no flag tells.
 const ENVIRONMENT: &str = r#".SH ENVIRONMENT
 .TP
@@ -79,7 +97,7 @@ fn main_page(command: &Command) -> io::Result<Vec<u8>> {
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
-    man.render_synopsis_section(&mut page)?;
+    page.extend_from_slice(SYNOPSIS.as_bytes());
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
     man.render_subcommands_section(&mut page)?;

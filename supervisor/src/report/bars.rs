@@ -8,11 +8,14 @@ use crate::units::show_size;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-/// Redraws per second.
+/// Redraws per second, at most.
 const HERTZ: u8 = 8;
+
+/// Time between two looks at what is new.
+const BETWEEN: Duration = Duration::from_millis(120);
 
 /// The display.
 #[derive(Debug)]
@@ -20,7 +23,10 @@ pub(super) struct Bars {
     all: MultiProgress,
     total: ProgressBar,
     seats: BTreeMap<u16, ProgressBar>,
+    /// What seats began or, with nothing, ended since it was last shown.
+    news: BTreeMap<u16, Option<PathBuf>>,
     counted: bool,
+    shown: Option<Instant>,
 }
 
 /// What the total line says.
@@ -54,22 +60,28 @@ impl Bars {
             all,
             total,
             seats: BTreeMap::new(),
+            news: BTreeMap::new(),
             counted: false,
+            shown: None,
         }
     }
 
     pub(super) fn started(&mut self, seat: u16, source: &Path) {
-        let bar = self.seat(seat);
-        bar.reset_elapsed();
-        bar.set_message(name(source));
+        self.news.insert(seat, Some(source.to_path_buf()));
     }
 
     pub(super) fn idle(&mut self, seat: u16) {
-        self.seat(seat).set_message("waiting");
+        self.news.insert(seat, None);
     }
 
-    /// Shows how far it is. Cheap: what is drawn is up to the display.
+    /// Shows how far it is, unless that was done just now: indicatif makes up each line before it finds that it is too early
+    /// to draw it, which would cost small images more than their own work.
     pub(super) fn stand(&mut self, standing: &Standing<'_>) {
+        if self.shown.is_some_and(|at| at.elapsed() < BETWEEN) {
+            return;
+        }
+        self.shown = Some(Instant::now());
+        self.show_seats();
         if standing.counted && !self.counted {
             self.counted = true;
             self.total.set_style(total_style(true));
@@ -79,6 +91,19 @@ impl Bars {
         self.total.set_prefix(pace(standing));
         if standing.tally.ended() > 0 {
             self.total.set_message(sums(standing.tally));
+        }
+    }
+
+    fn show_seats(&mut self) {
+        for (seat, news) in std::mem::take(&mut self.news) {
+            let bar = self.seat(seat);
+            match news {
+                Some(source) => {
+                    bar.reset_elapsed();
+                    bar.set_message(name(&source));
+                }
+                None => bar.set_message("waiting"),
+            }
         }
     }
 

@@ -123,7 +123,7 @@ pub fn past_summary(tally: &Tally, facts: &Facts) -> String {
         );
     }
     text.push_str(&kept(tally));
-    text.push_str(&skipped(tally));
+    text.push_str(&skipped(tally, facts));
     text.push_str(&failures(&tally.failed));
     text.push_str(&remarks(tally, facts));
     text
@@ -184,7 +184,11 @@ fn kept(tally: &Tally) -> String {
     text
 }
 
-fn skipped(tally: &Tally) -> String {
+fn skipped(tally: &Tally, facts: &Facts) -> String {
+    // Where all were counted ahead, those that were not even found are left as well.
+    let unseen = facts
+        .expected
+        .map_or(0, |all| all.saturating_sub(tally.ended()));
     let mut text = String::new();
     for (number, what) in [
         (tally.unchanged, "done by an earlier run, unchanged since"),
@@ -197,7 +201,7 @@ fn skipped(tally: &Tally) -> String {
             "left alone, because an output that is not ours has their name; see --overwrite",
         ),
         (
-            tally.interrupted,
+            tally.interrupted + unseen,
             "not begun or not ended; run the same command again to do them",
         ),
     ] {

@@ -38,7 +38,7 @@ pub enum ReportError {
         path: PathBuf,
     },
     /// The ledger has no run.
-    #[error("the ledger {} has no run that matches", path.display())]
+    #[error("the ledger {} has no run that matches; ask for a longer time with --since, or leave it out", path.display())]
     NoRun {
         /// The ledger.
         path: PathBuf,

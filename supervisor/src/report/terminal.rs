@@ -171,6 +171,10 @@ impl Terminal {
     pub fn found(&mut self, count: u64, walk_done: bool) {
         self.found = count;
         self.walk_done = walk_done;
+    }
+
+    /// Some time has passed.
+    pub fn tick(&mut self) {
         self.progress();
     }
 
@@ -204,7 +208,6 @@ impl Terminal {
             let text = &mut self.text;
             self.display.aside(|| text.write(&line));
         }
-        self.progress();
     }
 
     fn progress(&mut self) {

@@ -79,7 +79,6 @@ pub(super) fn prepare(
     let started_at = now_ms();
     let roots = Roots::resolve(config).map_err(|error| Refusal::usage(&error))?;
     let cgroup = cgroup(config)?;
-    enough_room(config, &roots)?;
     let lock = claim(config, &roots, terminal)?;
     // Whoever waits for the lock can be ended by a signal as any program is: nothing has been touched yet.
     let signals = Signals::listen();
@@ -162,8 +161,9 @@ fn look_ahead(config: &Arc<Config>, roots: &Roots, terminal: &mut Terminal) -> s
     Ok(())
 }
 
-/// Takes the lock, then the files of records, which before that may be another run's.
+/// Sees that there is room, takes the lock, then the files of records, which before that may be another run's.
 fn claim(config: &Config, roots: &Roots, terminal: &mut Terminal) -> Result<Option<Lock>, Refusal> {
+    enough_room(config, roots)?;
     let lock = lock(config, roots, terminal)?;
     terminal
         .open_records(&config.output)

@@ -61,6 +61,7 @@ fn lines_are_drawn_and_taken_away_again() {
     let seen = Seen::default();
     let mut bars = Bars::on(Screen::new(Box::new(seen.clone())));
     bars.started(0, Path::new("a.jpg"));
+    bars.stand(&standing(&Tally::default(), false));
     bars.aside(|| {});
     bars.clear();
     let text = String::from_utf8(seen.0.lock().unwrap().clone()).unwrap();
@@ -174,7 +175,10 @@ fn messages_and_lines_do_not_tear_each_other() {
             });
         }
     }
-    std::thread::sleep(Duration::from_millis(300));
+    std::thread::sleep(BETWEEN * 3);
+    bars.stand(&standing(&tally, true));
+    std::thread::sleep(BETWEEN);
+    bars.aside(|| {});
     let during = Paper::after(&seen.0.lock().unwrap());
     bars.clear();
     let after = Paper::after(&seen.0.lock().unwrap());

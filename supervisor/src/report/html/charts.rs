@@ -10,6 +10,9 @@ use std::path::Path;
 
 const WIDTH: u64 = 720;
 
+/// Room for the words below a chart, which on a phone are larger.
+const AXIS: u64 = 30;
+
 /// A chart that is narrow enough for a phone once its text is made larger there.
 const NARROW: &str = "narrow";
 
@@ -58,7 +61,7 @@ pub(super) fn memory(digest: &Digest) -> String {
     let Some(cap) = digest.cap() else { return svg };
     let x = (memory_bar(cap) as u64 + 1) * WIDTH / BARS as u64;
     let line = format!(
-        "<path class=\"cap\" d=\"M{x} 0V180\"/><text class=\"end\" x=\"{}\" y=\"14\">cap {}</text></svg>",
+        "<path class=\"cap\" d=\"M{x} 0V180\"/><text class=\"end\" x=\"{}\" y=\"20\">cap {}</text></svg>",
         x.saturating_sub(6),
         show_memory(cap)
     );
@@ -79,7 +82,7 @@ fn histogram(
         .filter(|bar| counts[*bar] > 0)
         .map(|bar| tip(bar, counts[bar]))
         .collect();
-    let mut svg = open(id, NARROW, HEIGHT + 24, title, &filled.join("; "));
+    let mut svg = open(id, NARROW, HEIGHT + AXIS, title, &filled.join("; "));
     for (bar, count) in counts.iter().enumerate() {
         let height = (u128::from(*count) * u128::from(HEIGHT) / u128::from(highest)) as u64;
         let height = if *count > 0 { height.max(2) } else { 0 };
@@ -97,7 +100,7 @@ fn histogram(
                 svg,
                 "<text x=\"{}\" y=\"{}\">{}</text>",
                 x + 2,
-                HEIGHT + 17,
+                HEIGHT + AXIS - 8,
                 escape(&label(bar))
             );
         }
@@ -184,7 +187,7 @@ pub(super) fn timeline(digest: &Digest) -> String {
     let mut svg = open(
         "timeline",
         NARROW,
-        height + 24,
+        height + AXIS,
         "What each worker did when",
         &described,
     );
@@ -213,7 +216,7 @@ pub(super) fn timeline(digest: &Digest) -> String {
     let _ = write!(
         svg,
         "<text x=\"{LANE}\" y=\"{0}\">0 s</text><text class=\"end\" x=\"{WIDTH}\" y=\"{0}\">{1}</text>",
-        height + 17,
+        height + AXIS - 8,
         escape(&duration(digest.span_ms()))
     );
     svg + "</svg></div>"

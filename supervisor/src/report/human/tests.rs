@@ -152,3 +152,22 @@ fn an_early_end_says_why_and_how_to_go_on() {
         "{text}"
     );
 }
+
+#[test]
+fn a_run_that_ended_early_says_how_far_it_came_where_all_were_counted() {
+    let facts = Facts {
+        how: Some(HowEnded::TimeUp),
+        expected: Some(100),
+        ..samples::facts()
+    };
+    let mut tally = samples::tally();
+    let text = mail(&tally, &facts).unwrap();
+    assert!(text.contains("\n5 of 100 images in 1.2 s"), "{text}");
+    assert!(text.contains("  95: not begun or not ended"), "{text}");
+    tally.failed.clear();
+    let text = mail(&tally, &facts).unwrap();
+    assert!(
+        text.starts_with("pressroom: 3 of 100 images into /out, and the run ended early"),
+        "{text}"
+    );
+}
