@@ -142,7 +142,13 @@ fn whole() {
         assert!(rows + reasons > 0, "{experiment}");
     }
     let page = std::fs::read_to_string(place.path("b.html")).expect("the page");
-    assert!(page.contains("</html>") && page.contains("Published, not measured here"));
+    assert!(page.ends_with("</html>\n"));
+    // Other people's figures stand beside measured ones, in both reports, and are marked.
+    let tables = experiments
+        .iter()
+        .filter_map(|one| one["tables"].as_array());
+    let beside = tables.flatten().any(|table| table["published"].is_object());
+    assert_eq!(page.contains("Published, not measured here"), beside);
     let mut config = Command::new(env!("CARGO_BIN_EXE_pressroom"));
     let accepted = config
         .args(["config", "--config", "b.toml", "in", "-o", "out"])

@@ -16,6 +16,7 @@ mod cost;
 mod environment;
 mod fake;
 mod files;
+mod formats;
 mod people;
 mod pictures;
 mod processes;
@@ -36,6 +37,7 @@ fn main() -> std::process::ExitCode {
         workers::tests(),
         signals::tests(),
         files::tests(),
+        formats::tests(),
         environment::tests(),
         people::tests(),
         readme::tests(),
