@@ -1,20 +1,19 @@
 //! What the engine does with one file: decode, reach the goal, write, say what became of it.
 
-use super::chroma::Halving;
+use super::approach::{Approach, known_tables};
 use super::color;
-use super::decode::{Decoder, Header, Survivors, presample};
+use super::decode::{Decoder, Survivors};
+use super::encode::Picture;
 use super::encode::markers::Form;
-use super::encode::{Picture, Role};
-use super::frame::{Component, Frame, QuantTable};
+use super::frame::{Component, Frame};
 use super::frugal;
 use super::outcome::{Around, Reached, append, kept};
 use super::prepare::{self, Prepared};
 use super::quant::quantiser::Rounding;
 use super::quant::recipe::{Recipe, scale_of_quality};
-use super::quant::tables::SCALES;
+use super::quant::tables::{SCALES, Steps};
 use super::requantise::Shell;
-use super::search::{Fit, Request, Search, fit, once};
-use super::size_model::Sample;
+use super::search::{Fit, Request, fit, once};
 use crate::{Budget, Compressed, Error, Goal, Keep, Options, Progressive, Sink, Source};
 
 /// Share of the input, in per cent, from which on a lossless result may reach a size target.
@@ -25,10 +24,8 @@ const SMALL: usize = 2_500;
 const TRELLIS_EFFORT: u8 = 5;
 /// Effort from which on results are progressive by default.
 const PROGRESSIVE_EFFORT: u8 = 3;
-/// How far below the estimated scale the decoder must keep what matters.
-const MARGIN: f32 = 0.8;
-/// Scale to begin with where nothing is known.
-const MIDDLE: f32 = 1.0;
+/// Effort from which on several results of one size are made and the best looking one is taken.
+const JUDGED_EFFORT: u8 = 8;
 
 /// Compresses the JPEG in `source` into `sink`.
 ///
@@ -44,12 +41,16 @@ pub fn compress(
         source,
         options,
         budget,
+        steps: Steps::Usual,
     };
     match options.goal {
+        Goal::MaxSize(limit) if options.effort >= JUDGED_EFFORT => {
+            job.fit_judged(limit.bytes(source.len()), sink)
+        }
         Goal::MaxSize(limit) => job.fit(limit.bytes(source.len()), sink),
         Goal::Quality(quality) => job.requantise(scale_of_quality(quality), sink),
         Goal::Lossless => job.lossless(sink),
-        Goal::Ssimulacra2(_) => Err(Error::Unsupported("a SSIMULACRA2 target for JPEG".into())),
+        Goal::Ssimulacra2(wanted) => job.keep_score(wanted, sink),
     }
 }
 
@@ -58,27 +59,19 @@ pub(super) struct Job<'a> {
     pub(super) source: &'a dyn Source,
     pub(super) options: &'a Options,
     pub(super) budget: &'a Budget,
+    /// How tables mind the source's own steps.
+    pub(super) steps: Steps,
 }
 
 /// A decoded file.
-struct Opened {
-    picture: Prepared,
-    around: Around,
-}
-
-/// How to go about a size target.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Approach {
-    pub(super) halving: Option<Halving>,
-    /// Scale the search begins with.
-    pub(super) start: f32,
-    /// Lowest scale for which the decoder keeps what matters.
-    pub(super) lowest: f32,
+pub(super) struct Opened {
+    pub(super) picture: Prepared,
+    pub(super) around: Around,
 }
 
 impl Job<'_> {
     /// At most `target` bytes, at the highest quality that fits.
-    fn fit(&self, target: u64, sink: &mut dyn Sink) -> Result<Compressed, Error> {
+    pub(super) fn fit(&self, target: u64, sink: &mut dyn Sink) -> Result<Compressed, Error> {
         if self.source.len() <= target && !self.options.force {
             return self.within_target();
         }
@@ -162,64 +155,8 @@ impl Job<'_> {
         }
     }
 
-    /// Chroma and scale to begin with, from the header and a blind look at the data.
-    pub(super) fn approach(&self, header: &Header, target: u64) -> Result<Approach, Error> {
-        let input = self.source.len();
-        let (frame, roles) = (&header.frame, color::roles(&header.frame, &header.segments));
-        let halving = prepare::halving(frame, &roles, self.options.chroma, target, input);
-        let blind = Approach {
-            halving,
-            start: MIDDLE,
-            lowest: SCALES.0,
-        };
-        let Some(tables) = known_tables(header) else {
-            return Ok(blind);
-        };
-        if target * 100 >= input * LOSSLESS_SHARE {
-            return Ok(blind);
-        }
-        let Some(sample) = presample::sample(self.source, header, self.budget)? else {
-            return Ok(blind);
-        };
-        let blocks: Vec<f64> = blocks_kept(frame, &roles, halving);
-        let sample = Sample::of_look(sample, &blocks);
-        let request = Request {
-            shell: Shell {
-                frame,
-                segments: &[],
-            },
-            views: &[],
-            source: &tables,
-            roles: &roles,
-            form: self.form(frame),
-            recipe: self.recipe(),
-            target,
-            start: MIDDLE,
-            scales: SCALES,
-        };
-        let mut search = Search::new(&request, &sample);
-        search.solve(target as f64);
-        let start = search.scale();
-        Ok(Approach {
-            halving,
-            start,
-            lowest: (start * MARGIN).max(SCALES.0),
-        })
-    }
-
-    pub(super) fn survivors(&self, header: &Header, approach: &Approach) -> Survivors {
-        match known_tables(header) {
-            Some(tables) if approach.lowest > SCALES.0 => {
-                let roles = color::roles(&header.frame, &header.segments);
-                let halved = approach.halving.is_some();
-                prepare::survivors(&roles, &tables, halved, approach.lowest, self.recipe())
-            }
-            Some(_) | None => Survivors::all(),
-        }
-    }
-
     /// Decodes the file, or says why it stays as it is.
-    fn open(
+    pub(super) fn open(
         &self,
         decoder: Decoder<'_>,
         keep: &Survivors,
@@ -296,7 +233,7 @@ impl Job<'_> {
     }
 
     /// The same coefficients, coded better.
-    fn lossless(&self, sink: &mut dyn Sink) -> Result<Compressed, Error> {
+    pub(super) fn lossless(&self, sink: &mut dyn Sink) -> Result<Compressed, Error> {
         let decoder = Decoder::open(self.source, self.budget)?;
         if frugal::is_needed(
             decoder.header(),
@@ -379,6 +316,7 @@ impl Job<'_> {
             } else {
                 Rounding::Deadzone
             },
+            steps: self.steps,
         }
     }
 
@@ -387,7 +325,7 @@ impl Job<'_> {
         scale_of_quality(self.options.min_quality)
     }
 
-    fn form(&self, frame: &Frame) -> Form {
+    pub(super) fn form(&self, frame: &Frame) -> Form {
         match self.options.progressive {
             Progressive::On => Form::Progressive,
             Progressive::Off => Form::Sequential,
@@ -404,22 +342,4 @@ impl Job<'_> {
             }
         }
     }
-}
-
-/// Blocks of each component after halving.
-fn blocks_kept(frame: &Frame, roles: &[Role], halving: Option<Halving>) -> Vec<f64> {
-    let components = frame.components.iter().zip(roles);
-    let kept = |(component, &role): (&Component, &Role)| {
-        let blocks = f64::from(component.blocks_across) * f64::from(component.blocks_down);
-        match role {
-            Role::Detail => blocks,
-            Role::Chroma => blocks * halving.map_or(1.0, Halving::share),
-        }
-    };
-    components.map(kept).collect()
-}
-
-/// Tables of all components, if the header has them.
-pub(super) fn known_tables(header: &Header) -> Option<Vec<QuantTable>> {
-    header.tables.iter().cloned().collect()
 }

@@ -14,7 +14,7 @@ use crate::jpeg::plane::{MAX_WORDS, Plane, Row, put_word};
 use crate::jpeg::prepare::{self, Prepared};
 use crate::jpeg::quant::quantiser::Rounding;
 use crate::jpeg::quant::recipe::{Recipe, scale_of_quality};
-use crate::jpeg::quant::tables::{NATURAL, SCALES};
+use crate::jpeg::quant::tables::{NATURAL, SCALES, Steps};
 use crate::jpeg::requantise::Shell;
 use crate::jpeg::search::{Fit, Request, fit, once};
 use crate::{Budget, Chroma, Error, Goal, Options, Progressive, Sink, Source};
@@ -317,7 +317,10 @@ fn encode(
     } else {
         Rounding::Deadzone
     };
-    let recipe = Recipe { rounding };
+    let recipe = Recipe {
+        rounding,
+        steps: Steps::Usual,
+    };
     let halving = aim.halving(&picture, options.chroma, input);
     let picture = picture.with_chroma(halving, aim.scales.0, recipe, budget)?;
     let segments = picture.segments();

@@ -8,3 +8,5 @@ mod golden;
 mod photo;
 mod png;
 mod resize;
+mod score;
+mod targets;

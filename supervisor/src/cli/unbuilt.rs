@@ -1,7 +1,7 @@
 //! Flags that are understood but whose image work this version does not have: refused before anything is touched. Pure.
 
 use super::UsageError;
-use pressroom_shared::{Format, Goal, IccPolicy, OrientPolicy, Settings};
+use pressroom_shared::{Format, IccPolicy, OrientPolicy, Settings};
 
 /// Why this version cannot do what `settings` ask for, if so.
 ///
@@ -11,7 +11,6 @@ pub(crate) fn refusal(settings: &Settings) -> Option<UsageError> {
         (settings.format != Format::Same, "--format"),
         (settings.orient == OrientPolicy::Apply, "--orient apply"),
         (settings.icc == IccPolicy::Srgb, "--icc srgb"),
-        (matches!(settings.goal, Goal::Score(..)), "--target"),
     ];
     let (_, flag) = asked.into_iter().find(|(given, _)| *given)?;
     Some(UsageError::Invalid(format!(
@@ -35,6 +34,7 @@ mod tests {
     #[test]
     fn what_is_not_built_is_refused_by_its_flag_and_nothing_else_is() {
         assert_eq!(refused(&[]), None);
+        assert_eq!(refused(&["--target", "ssimulacra2:80"]), None);
         assert_eq!(
             refused(&["--max-size", "300KB", "--long-edge", "800", "--lossy-png"]),
             None
@@ -47,7 +47,6 @@ mod tests {
             &["--format", "webp"][..],
             &["--orient", "apply"],
             &["--icc", "srgb"],
-            &["--target", "ssimulacra2:80"],
         ] {
             let text = refused(flags).unwrap_or_else(|| panic!("{flags:?} was taken"));
             let flag = flags
