@@ -17,12 +17,22 @@ pub(crate) fn tests() -> Vec<Trial> {
         test("read_only_inputs_are_no_obstacle", read_only),
         test("pipes_and_links_are_left_alone", special_files),
         test("an_output_that_is_not_ours_is_left_alone", foreign_output),
+        test(
+            "a_link_in_the_output_tree_is_named_and_not_followed",
+            link_in_output,
+        ),
         test("a_file_that_changed_is_done_again", changed_between_runs),
         test("a_dry_run_leaves_nothing", dry_run),
         test("in_place_replaces_only_with_something_smaller", in_place),
         test_with_fake(
             "in_place_nothing_is_lost_when_workers_crash",
             in_place_crashes,
+        ),
+        test("a_row_of_a_refused_input_goes_with_the_input", refused_rows),
+        test_with_fake("refused_inputs_count_for_max_fail", refused_count),
+        test_with_fake(
+            "quarantine_says_what_it_links_and_changes_nothing",
+            quarantine,
         ),
         test("many_small_files_are_all_done", many),
     ]
@@ -156,6 +166,33 @@ fn foreign_output() {
     assert_eq!(fs::read(case.path("out/a.jpg")).expect("there"), b"mine");
 }
 
+fn link_in_output() {
+    let case = Case::new();
+    case.input("sub/deep/a.jpg", &pictures::photo("lake.jpg"))
+        .input("b.jpg", &pictures::photo("town.jpg"));
+    for folder in ["out", "elsewhere/deep"] {
+        fs::create_dir_all(case.path(folder)).expect("a folder");
+    }
+    symlink(case.path("elsewhere"), case.path("out/sub")).expect("a link");
+    let ran = case.run(&[]);
+    ran.expect_code(1);
+    let records = case.check(&ran, 2);
+    assert_eq!(
+        (records.outcome("b.jpg"), records.reason("a.jpg")),
+        ("saved", "output_exists")
+    );
+    let said = records.field("a.jpg", "message").to_string();
+    assert!(said.contains("out/sub is a link"), "{said}");
+    assert!(case.tree("elsewhere").is_empty(), "a link was followed");
+    // A link to the output folder itself is what was asked for.
+    symlink(case.path("elsewhere"), case.path("way")).expect("a link");
+    let mut command = case.bare();
+    command.args(["in", "-o", "way", "-q", "75", "--no-config"]);
+    case.finish(command.spawn().expect("it starts"))
+        .expect_code(0);
+    assert_eq!(case.tree("elsewhere").len(), 2);
+}
+
 fn changed_between_runs() {
     let case = Case::new();
     case.input("a.jpg", &pictures::photo("lake.jpg"))
@@ -225,6 +262,69 @@ fn in_place() {
         "not compressed twice"
     );
     assert_eq!(case.tree("in"), after);
+}
+
+/// Rows of failed inputs, as the ledger tells them now.
+fn failed_rows(case: &Case) -> usize {
+    let mut command = case.bare();
+    command.args(["report", "out", "--failed", "--json", "-"]);
+    let output = command.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    said.lines()
+        .filter(|line| line.contains("\"outcome\":\"failed\""))
+        .count()
+}
+
+fn refused_rows() {
+    let case = Case::new();
+    case.input("a.jpg", &pictures::photo("lake.jpg"));
+    symlink("/nowhere", case.path("in/gone.jpg")).expect("a link");
+    let arguments = ["--follow-symlinks"];
+    let ran = case.run(&arguments);
+    ran.expect_code(1);
+    assert_eq!(ran.records().outcome("gone.jpg"), "failed");
+    assert_eq!(failed_rows(&case), 1);
+    fs::remove_file(case.path("in/gone.jpg")).expect("our own");
+    case.run(&arguments).expect_code(0);
+    assert_eq!(failed_rows(&case), 0, "a row of what is no input any more");
+}
+
+fn refused_count() {
+    let case = Case::fake("-");
+    for number in 0..5 {
+        let link = case.path("in").join(format!("0gone.{number}.jpg"));
+        symlink("/nowhere", link).expect("a link");
+    }
+    for number in 0..200 {
+        case.inputs(&[&format!("slow.{number:03}.jpg")]);
+    }
+    let ran = case.run(&["--follow-symlinks", "--max-fail", "5", "-j", "1"]);
+    ran.expect_code(4);
+    let records = case.check(&ran, ran.records().files.len());
+    assert_eq!(records.run["failed"], 5);
+    assert!(records.files.len() < 205, "the walk went on");
+}
+
+fn quarantine() {
+    let case = Case::fake("-");
+    case.inputs(&["segv.jpg", "good.jpg"]);
+    let dry = case.run(&["--quarantine", "bad", "--dry-run"]);
+    dry.expect_code(1);
+    assert!(!case.path("bad").exists(), "a dry run made links");
+    let ran = case.run(&["--quarantine", "bad"]);
+    ran.expect_code(1);
+    case.check(&ran, 2);
+    let links: Vec<_> = fs::read_dir(case.path("bad"))
+        .expect("the folder")
+        .map(|entry| entry.expect("readable").path())
+        .collect();
+    assert_eq!(links.len(), 1);
+    let source = case.path("in/segv.jpg");
+    assert_eq!(fs::read_link(&links[0]).expect("a link"), source);
+    let name = links[0].file_name().expect("a name").to_string_lossy();
+    assert!(ran.stderr.contains(&*name), "silent: {}", ran.text());
+    use std::os::unix::fs::MetadataExt;
+    assert_eq!(source.metadata().expect("there").nlink(), 1);
 }
 
 fn in_place_crashes() {

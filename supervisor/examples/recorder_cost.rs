@@ -183,6 +183,7 @@ fn setup(output: &Path) -> Setup {
                 job_seconds: 120,
             },
             workers: 1,
+            covers: Vec::new(),
         },
     }
 }

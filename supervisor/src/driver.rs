@@ -255,8 +255,11 @@ impl<A: Audience> Driver<A> {
         self.handle(Event::RecorderLost);
     }
 
-    /// Tells of inputs that nobody records any more.
+    /// Tells of inputs that nobody records any more, and of what was done on the side.
     fn tell_left(&mut self) {
+        for note in self.hands.take_notes() {
+            self.audience.note(&note);
+        }
         for record in self.hands.take_left() {
             self.audience.recorded(&record);
         }
@@ -290,6 +293,7 @@ impl<A: Audience> Driver<A> {
     }
 
     fn look(&mut self) {
+        self.audience.tick();
         for event in self.hands.over_memory() {
             self.handle(event);
         }

@@ -9,7 +9,7 @@ use super::quant::tables::SCALES;
 use super::requantise::Shell;
 use super::search::{Request, Search};
 use super::size_model::Sample;
-use super::{color, prepare};
+use super::{color, prepare, turn};
 use crate::Error;
 
 /// Share of the input, in per cent, from which on a blind look tells too little.
@@ -33,7 +33,8 @@ impl Job<'_> {
     /// Chroma and scale to begin with, from the header and a blind look at the data.
     pub(super) fn approach(&self, header: &Header, target: u64) -> Result<Approach, Error> {
         let input = self.source.len();
-        let (frame, roles) = (&header.frame, color::roles(&header.frame, &header.segments));
+        let frame = &turn::frame(&header.frame, self.turn);
+        let roles = color::roles(frame, &header.segments);
         let halving = prepare::halving(frame, &roles, self.options.chroma, target, input);
         let blind = Approach {
             halving,
@@ -80,7 +81,13 @@ impl Job<'_> {
             Some(tables) if approach.lowest > SCALES.0 => {
                 let roles = color::roles(&header.frame, &header.segments);
                 let halved = approach.halving.is_some();
-                prepare::survivors(&roles, &tables, halved, approach.lowest, self.recipe())
+                let tables: Vec<_> = tables
+                    .iter()
+                    .map(|table| turn::table(table, self.turn))
+                    .collect();
+                let keep =
+                    prepare::survivors(&roles, &tables, halved, approach.lowest, self.recipe());
+                keep.turned(self.turn)
             }
             Some(_) | None => Survivors::all(),
         }

@@ -3,10 +3,14 @@
 
 mod check;
 mod common;
+mod convert;
 mod fit;
+mod gif;
 mod golden;
 mod photo;
 mod png;
 mod resize;
 mod score;
 mod targets;
+mod turn;
+mod webp;

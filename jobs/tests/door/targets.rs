@@ -1,14 +1,10 @@
 //! Size targets drawn at random: never above, close below where they can be reached, and otherwise with the exact reason.
 
-use crate::common::{at_most, options, run_within};
+use crate::common::{at_most, options, run};
 use pressroom_jobs::{Chroma, Compressed, Keep, Progressive};
 use std::path::Path;
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::bytestream::ZCursor;
-
-/// Bytes of memory with which the two bigger pictures are done row by row.
-const LITTLE: u64 = 930_000;
-const PLENTY: u64 = 512 << 20;
 
 /// A small generator with a fixed beginning: the same targets each time.
 struct Random(u64);
@@ -34,7 +30,7 @@ fn size(jpeg: &[u8]) -> (usize, usize) {
 }
 
 /// Runs `cases` random targets; how many came within 3 % and how many were written.
-fn draw(names: &[&str], memory: u64, cases: usize, seed: u64) -> (usize, usize) {
+fn draw(names: &[&str], cases: usize, seed: u64) -> (usize, usize) {
     let photos = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/photos");
     let mut random = Random(seed);
     let (mut close, mut all) = (0, 0);
@@ -47,7 +43,7 @@ fn draw(names: &[&str], memory: u64, cases: usize, seed: u64) -> (usize, usize) 
         asked.progressive = random.one(&[Progressive::Auto, Progressive::On, Progressive::Off]);
         asked.chroma = random.one(&[Chroma::Auto, Chroma::Full, Chroma::Quarter]);
         let what = format!("case {case} of seed {seed}: {name} to {target}, {asked:?}");
-        let (done, output) = run_within(&input, &asked, memory).expect(&what);
+        let (done, output) = run(&input, &asked).expect(&what);
         match done {
             Compressed::Written(written) => {
                 assert_eq!(written.bytes, output.len() as u64, "{what}");
@@ -82,15 +78,7 @@ fn random_targets_are_met_from_below() {
         "lake.jpg",
         "town.jpg",
     ];
-    let (close, all) = draw(&names, PLENTY, 60, 7);
-    assert!(all >= 30, "only {all} were reachable");
+    let (close, all) = draw(&names, 40, 7);
+    assert!(all >= 20, "only {all} were reachable");
     assert!(close * 100 >= all * 95, "{close} of {all} within 3 %");
-}
-
-#[test]
-fn random_targets_are_met_from_below_row_by_row() {
-    let (close, all) = draw(&["lake.jpg", "town.jpg"], LITTLE, 24, 11);
-    assert!(all >= 12, "only {all} were reachable");
-    // The size of a result done row by row is known from a sample only.
-    assert!(close * 100 >= all * 75, "{close} of {all} within 3 %");
 }

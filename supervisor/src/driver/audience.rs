@@ -22,6 +22,10 @@ pub(crate) trait Audience {
     fn mishap(&mut self, worker: WorkerId, what: &str);
     /// No process could be started for this worker; it is tried again later.
     fn no_process(&mut self, worker: WorkerId, why: &str);
+    /// Some time has passed; told many times a second.
+    fn tick(&mut self);
+    /// Something that is worth saying whatever is shown.
+    fn note(&mut self, text: &str);
     /// The run was asked to end for the first, second, third time.
     fn stopping(&mut self, times: u32);
 }

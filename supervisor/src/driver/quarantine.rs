@@ -7,19 +7,15 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// Links the input of `task` into `folder`: a hard link, so that it stays when the input goes; a symbolic one where that
-/// is not possible. A link that is there already is left alone.
-pub(super) fn put(folder: &Path, task: &Task) -> io::Result<()> {
+/// Makes a symbolic link to the input of `task` in `folder` and answers its path; `None` where it was there already. Not a
+/// hard link: that would change the input itself, which then has another name and is no longer replaced in place.
+pub(super) fn put(folder: &Path, task: &Task) -> io::Result<Option<PathBuf>> {
     fs::create_dir_all(folder)?;
     let link = folder.join(name(task));
-    let there = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
-    let linked = match fs::hard_link(&task.source, &link) {
-        Err(error) if !there(&error) => symlink(&task.source, &link),
-        linked => linked,
-    };
-    match linked {
-        Err(error) if there(&error) => Ok(()),
-        linked => linked,
+    match symlink(&task.source, &link) {
+        Ok(()) => Ok(Some(link)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -61,12 +57,18 @@ mod tests {
         let source = root.path().join("a.jpg");
         fs::write(&source, "bad").unwrap();
         let folder = root.path().join("q");
-        for ino in [1, 1, 2] {
-            put(&folder, &task(source.clone(), ino)).unwrap();
-        }
+        let made = [1, 1, 2].map(|ino| put(&folder, &task(source.clone(), ino)).unwrap());
+        let link = folder.join("1-1-a.jpg");
+        assert_eq!(made[0], Some(link.clone()));
+        assert_eq!(made[1], None);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
-        fs::remove_file(&source).unwrap();
-        assert_eq!(fs::read(folder.join("1-1-a.jpg")).unwrap(), b"bad");
+        assert_eq!(fs::read(link).unwrap(), b"bad");
+        use std::os::unix::fs::MetadataExt;
+        assert_eq!(
+            source.metadata().unwrap().nlink(),
+            1,
+            "the input has no other name"
+        );
     }
 
     #[test]

@@ -62,6 +62,8 @@ pub struct RunStart {
     pub limits: pressroom_shared::Limits,
     /// Workers the run was started with.
     pub workers: u32,
+    /// Files and folders that it looks through from end to end.
+    pub covers: Vec<PathBuf>,
 }
 
 /// What is known when a run ends, apart from what the rows themselves tell.

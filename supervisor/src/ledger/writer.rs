@@ -5,7 +5,7 @@
 //! next start (see [`super::recovery`]). So a batch costs one sync of the log, whatever its size.
 
 use super::row::{Published, Row, bytes, columns};
-use super::schema::{self, COLUMNS, RunEnd, RunStart};
+use super::schema::{self, COLUMNS, HowEnded, RunEnd, RunStart};
 use super::{Keys, LedgerError, Verdict, recovery, root_key, words};
 use crate::task::Skip;
 use rusqlite::types::{ToSqlOutput, Value};
@@ -44,6 +44,7 @@ pub(crate) struct Writer {
     root: Vec<u8>,
     keys: Keys,
     run: i64,
+    covers: Vec<PathBuf>,
     upsert: String,
     note: String,
 }
@@ -62,6 +63,7 @@ impl Writer {
             root: root_key(path, output),
             keys: Keys::of(&start.settings, &start.limits),
             run,
+            covers: start.covers.clone(),
             upsert: upsert(),
             note: note(),
         })
@@ -180,9 +182,30 @@ impl Writer {
                 totals.deaths,
             ],
         )?;
+        if end.how == HowEnded::Finished {
+            self.forget_refusals()?;
+        }
         // Leaves one file behind instead of three; a reader in the way only makes it smaller later.
         self.connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    }
+}
+
+impl Writer {
+    /// Inputs that were refused before they had an output have rows under their own paths. Those that this run looked for
+    /// and did not refuse again are gone, or readable by now.
+    fn forget_refusals(&self) -> rusqlite::Result<()> {
+        let mut forget = self.connection.prepare(
+            "DELETE FROM files WHERE root = ?1 AND run <> ?2 AND outcome = 'failed' AND path = source
+                AND (path = ?3 OR (path >= ?4 AND path < ?5))",
+        )?;
+        for covered in &self.covers {
+            let path = bytes(covered);
+            let below = [path, if path.ends_with(b"/") { b"" } else { b"/" }].concat();
+            let behind = [&below[..below.len() - 1], b"0"].concat();
+            forget.execute(params![self.root, self.run, path, below, behind])?;
+        }
+        Ok(())
     }
 }
 

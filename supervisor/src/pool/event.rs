@@ -50,6 +50,8 @@ pub enum Event {
     Exited(WorkerId, Cause),
     /// A job's terminal record is durable.
     Recorded(JobId, Recorded),
+    /// The terminal record of an input that never was a job, because it was refused before, is durable.
+    Refused(Recorded),
     /// Nothing can be recorded any more.
     RecorderLost,
     /// Somebody wants the run to end.

@@ -138,6 +138,11 @@ impl Machine {
         }
         self.tickets.remove(&job);
         self.recording -= 1;
+        self.count(now, recorded);
+    }
+
+    /// A record counts towards the limits, whether its input got as far as a worker or not.
+    pub(super) fn count(&mut self, now: Moment, recorded: Recorded) {
         self.tally.recorded += 1;
         match recorded {
             Recorded::Fine => self.tally.disk_full = 0,

@@ -166,6 +166,7 @@ impl Machine {
             Event::OverMemory(worker) => self.kill(now, worker, KillReason::MemoryCap),
             Event::Exited(worker, cause) => self.on_exited(now, worker, cause),
             Event::Recorded(job, recorded) => self.on_recorded(now, job, recorded),
+            Event::Refused(recorded) => self.count(now, recorded),
             Event::RecorderLost => self.on_recorder_lost(now),
             Event::Stop(level) => self.stop(now, level, StopReason::Asked),
             Event::Tick => self.expire(now),

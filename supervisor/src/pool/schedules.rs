@@ -305,6 +305,7 @@ impl World {
             Event::Found(_)
             | Event::WalkDone
             | Event::Recorded(..)
+            | Event::Refused(_)
             | Event::RecorderLost
             | Event::Stop(_)
             | Event::Paused
@@ -326,6 +327,7 @@ impl World {
             Event::Found(_)
             | Event::WalkDone
             | Event::Recorded(..)
+            | Event::Refused(_)
             | Event::RecorderLost
             | Event::Stop(_)
             | Event::Paused
@@ -370,6 +372,7 @@ impl World {
             Event::Stop(_) => self.stop_told = true,
             Event::Found(_)
             | Event::WalkDone
+            | Event::Refused(_)
             | Event::Misbehaved(_)
             | Event::OverMemory(_)
             | Event::Paused

@@ -826,6 +826,14 @@ fn too_many_failures_drain() {
 }
 
 #[test]
+fn inputs_that_were_refused_before_they_were_jobs_count_as_failures() {
+    let mut table = table(|policy| policy.max_fail = Some(MaxFail::Count(2))).busy();
+    assert_eq!(table.tell(Event::Refused(Recorded::Failed)), []);
+    let commands = table.tell(Event::Refused(Recorded::Failed));
+    assert_eq!(commands[0], Command::StopWalk);
+}
+
+#[test]
 fn three_files_in_a_row_on_a_full_disk_stop_dispatch() {
     let full = Recorded::DiskFull;
     let mut table = one_seat();

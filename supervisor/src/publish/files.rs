@@ -1,7 +1,10 @@
 //! The file-system calls that publishing makes, as a seam: the real ones here, ones that fail or forget in tests.
 //!
-//! Nothing here decides. `EINTR` is left to the callers, because not every call may be repeated.
+//! Nothing here decides. `EINTR` is left to the callers, because not every call may be repeated. Whatever makes, moves or
+//! removes a name does so in a folder that was reached without a link: an output tree that others may write to must not lead
+//! anything elsewhere.
 
+use super::unlinked;
 use pressroom_shared::Identity;
 use rustix::fs::{
     AtFlags, CWD, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, UTIME_OMIT,
@@ -73,7 +76,7 @@ pub(crate) trait Files {
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
     /// Makes a folder.
     fn make_folder(&self, folder: &Path) -> io::Result<()>;
-    /// Whether a folder, or a link to one, has this name; an error says what is there instead.
+    /// Whether a folder has this name, without a link on the way; an error says what is there instead.
     fn check_folder(&self, folder: &Path) -> io::Result<()>;
     /// Renames; fails where the new name is taken.
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
@@ -104,8 +107,10 @@ impl Files for Disk {
     }
 
     fn create(&self, path: &Path) -> io::Result<File> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        Ok(rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?.into())
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let (folder, name) = unlinked::parent(path)?;
+        Ok(rustix::fs::openat(folder, name, flags, Mode::RUSR | Mode::WUSR)?.into())
     }
 
     fn read(&self, mut file: &File, buffer: &mut [u8]) -> io::Result<usize> {
@@ -177,36 +182,48 @@ impl Files for Disk {
     }
 
     fn make_folder(&self, folder: &Path) -> io::Result<()> {
-        std::fs::create_dir(folder)
+        let (above, name) = unlinked::parent(folder)?;
+        Ok(rustix::fs::mkdirat(
+            above,
+            name,
+            Mode::from_raw_mode(0o777),
+        )?)
     }
 
     fn check_folder(&self, folder: &Path) -> io::Result<()> {
-        if std::fs::metadata(folder)?.is_dir() {
-            return Ok(());
-        }
-        Err(rustix::io::Errno::NOTDIR.into())
+        unlinked::folder(folder).map(drop)
     }
 
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let (folder, name) = unlinked::parent(to)?;
         Ok(rustix::fs::renameat_with(
             CWD,
             from,
-            CWD,
-            to,
+            folder,
+            name,
             RenameFlags::NOREPLACE,
         )?)
     }
 
     fn rename_over(&self, from: &Path, to: &Path) -> io::Result<()> {
-        std::fs::rename(from, to)
+        let (folder, name) = unlinked::parent(to)?;
+        Ok(rustix::fs::renameat(CWD, from, folder, name)?)
     }
 
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        Ok(rustix::fs::linkat(CWD, from, CWD, to, AtFlags::empty())?)
+        let (folder, name) = unlinked::parent(to)?;
+        Ok(rustix::fs::linkat(
+            CWD,
+            from,
+            folder,
+            name,
+            AtFlags::empty(),
+        )?)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        std::fs::remove_file(path)
+        let (folder, name) = unlinked::parent(path)?;
+        Ok(rustix::fs::unlinkat(folder, name, AtFlags::empty())?)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::failure::{again, failed};
 use super::files::Files;
-use pressroom_shared::Failed;
+use super::unlinked;
+use pressroom_shared::{Failed, FailureKind};
 use rustix::io::Errno;
 use std::collections::{BTreeSet, HashSet};
 use std::io;
@@ -28,7 +29,7 @@ impl Folders {
             return Ok(());
         }
         self.make(files, folder)
-            .map_err(|error| failed("create the folder", folder, &error))?;
+            .map_err(|error| not_made(folder, &error))?;
         if self.exist.len() >= REMEMBERED {
             self.exist.clear();
         }
@@ -50,7 +51,7 @@ impl Folders {
         }
     }
 
-    /// Makes one folder below one that exists. What stands there already must be a folder, or a link to one.
+    /// Makes one folder below one that exists. What stands there already must be a folder, reached without a link.
     fn make_one(&mut self, files: &dyn Files, folder: &Path) -> io::Result<()> {
         match again(|| files.make_folder(folder)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -84,6 +85,21 @@ impl Folders {
     }
 }
 
+/// A link is named by itself: where it leads is not the output folder that was asked for.
+fn not_made(folder: &Path, error: &io::Error) -> Failed {
+    match unlinked::first_link(folder) {
+        Some(link) => Failed {
+            kind: FailureKind::OutputExists,
+            message: format!(
+                "{} is a link, and links in the output folder are not followed; put a folder there (or mount it), or \
+                 name where it leads as the output",
+                link.display()
+            ),
+        },
+        None => failed("create the folder", folder, error),
+    }
+}
+
 /// A name that is taken, but leads to no folder: a file, or a link to something that is not there. What the system says of
 /// the latter ("no such file") would be taken for a folder that can be made.
 fn in_the_way(error: io::Error) -> io::Error {
@@ -97,7 +113,6 @@ fn in_the_way(error: io::Error) -> io::Error {
 mod tests {
     use super::super::files::Disk;
     use super::*;
-    use pressroom_shared::FailureKind;
 
     fn make_for(file: &Path) -> Result<(), Failed> {
         Folders::default().make_for(&Disk, file)
@@ -109,6 +124,8 @@ mod tests {
         let root = root.path();
         std::os::unix::fs::symlink("nowhere", root.join("dangling")).unwrap();
         std::os::unix::fs::symlink("loop", root.join("loop")).unwrap();
+        std::fs::create_dir_all(root.join("real/deep")).unwrap();
+        std::os::unix::fs::symlink("real", root.join("link")).unwrap();
         std::fs::write(root.join("file"), "").unwrap();
         for (file, kind) in [
             ("dangling/a.jpg", FailureKind::OutputExists),
@@ -116,21 +133,23 @@ mod tests {
             ("file/a.jpg", FailureKind::OutputExists),
             ("file/deep/a.jpg", FailureKind::OutputExists),
             ("loop/a.jpg", FailureKind::OutputExists),
+            ("link/a.jpg", FailureKind::OutputExists),
+            ("link/deep/a.jpg", FailureKind::OutputExists),
         ] {
             let failed = make_for(&root.join(file)).unwrap_err();
             assert_eq!(failed.kind, kind, "{file}: {}", failed.message);
-            assert!(failed.message.contains("create the folder"), "{file}");
+            let named = file.split('/').next().unwrap();
+            assert!(failed.message.contains(named), "{file}: {}", failed.message);
         }
         let failed = make_for(Path::new("/proc/nobody/a.jpg")).unwrap_err();
         assert_eq!(failed.kind, FailureKind::Io, "{}", failed.message);
     }
 
     #[test]
-    fn folders_are_made_below_each_other_and_links_to_folders_are_followed() {
+    fn folders_are_made_below_each_other() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir(root.path().join("real")).unwrap();
-        std::os::unix::fs::symlink("real", root.path().join("link")).unwrap();
-        make_for(&root.path().join("link/a/b/c.jpg")).unwrap();
+        make_for(&root.path().join("real/a/b/c.jpg")).unwrap();
         assert!(root.path().join("real/a/b").is_dir());
     }
 }

@@ -23,6 +23,7 @@ mod inspect;
 mod land;
 mod parcel;
 mod policy;
+mod unlinked;
 
 #[cfg(test)]
 pub(crate) mod faults;

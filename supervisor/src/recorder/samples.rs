@@ -78,6 +78,7 @@ fn run(output: &Path, records: [Record; 2]) {
             settings: settings(),
             limits: limits(),
             workers: 2,
+            covers: Vec::new(),
         },
     })
     .unwrap();

@@ -255,6 +255,7 @@ pub(super) fn start() -> RunStart {
         settings: settings(),
         limits: limits(),
         workers: 2,
+        covers: Vec::new(),
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Everything that can refuse to start does so before the first file is touched.
 
+mod room;
 mod setup;
 mod show;
 mod wording;
@@ -12,8 +13,9 @@ use crate::driver::{Driven, Driver};
 use crate::exit::Exit;
 use crate::ledger::{HowEnded, LedgerError, RunEnd, default_path};
 use crate::pool::{CannotGoOn, Finish, StopReason};
+use crate::preview::{self, Means};
 use crate::recorder::RecorderError;
-use crate::report::{Facts, OutputError, Tally, Terminal, html, metrics};
+use crate::report::{Facts, OutputError, Tally, Terminal, metrics};
 use crate::sys::{self, OpenFiles};
 use setup::Ready;
 use show::Show;
@@ -109,6 +111,7 @@ async fn conclude(config: &Config, prepared: Ready, terminal: &mut Terminal) -> 
         ignored: driven.ignored,
     };
     let mut facts = Facts::of_this_build(output, workers, started_at, &end);
+    facts.expected = terminal.expected();
     let closed = hands.into_recorder().finish(end);
     facts.how = Some(how_closed(end.how, closed.as_ref().err()));
     let recorded = closed.map_or_else(
@@ -118,7 +121,7 @@ async fn conclude(config: &Config, prepared: Ready, terminal: &mut Terminal) -> 
         },
         |_| Exit::Success,
     );
-    let told = tell(config, &driven, &facts, terminal);
+    let told = tell(config, &driven, &facts, terminal).await;
     drop(kept_until_the_end);
     exit(&driven, terminal.tally()).merge(recorded).merge(told)
 }
@@ -131,7 +134,7 @@ fn how_closed(how: HowEnded, error: Option<&RecorderError>) -> HowEnded {
     }
 }
 
-fn tell(config: &Config, driven: &Driven, facts: &Facts, terminal: &mut Terminal) -> Exit {
+async fn tell(config: &Config, driven: &Driven, facts: &Facts, terminal: &mut Terminal) -> Exit {
     if driven.source_broke {
         terminal.note(wording::SOURCE_BROKE);
     }
@@ -156,7 +159,7 @@ fn tell(config: &Config, driven: &Driven, facts: &Facts, terminal: &mut Terminal
     if let Some(path) = &config.output.html {
         let state = config.running.state.as_ref();
         let ledger = state.map_or_else(|| default_path(&facts.output), Clone::clone);
-        if let Err(error) = html::write(&ledger, path) {
+        if let Err(error) = preview::write_page(&[ledger], path, &Means::of(config)).await {
             terminal.note(&error.to_string());
             exit = Exit::SomeFailed;
         }

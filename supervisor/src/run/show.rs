@@ -79,6 +79,14 @@ impl Audience for Show<'_> {
         }
     }
 
+    fn tick(&mut self) {
+        self.terminal.tick();
+    }
+
+    fn note(&mut self, text: &str) {
+        self.terminal.note(text);
+    }
+
     fn stopping(&mut self, times: u32) {
         self.terminal.note(match times {
             1 => {

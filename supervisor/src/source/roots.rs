@@ -44,7 +44,7 @@ pub enum RootsError {
         other: PathBuf,
     },
     /// The current folder cannot be told.
-    #[error("cannot make {} absolute: {error}", path.display())]
+    #[error("cannot make {} absolute: {error}; go to a folder that exists and try again", path.display())]
     Absolute {
         /// The path.
         path: PathBuf,
@@ -89,6 +89,7 @@ pub struct Roots {
     pub(super) base: Option<PathBuf>,
     output: PathBuf,
     home: PathBuf,
+    backup: Option<PathBuf>,
     follows_links: bool,
 }
 
@@ -123,7 +124,14 @@ impl Roots {
             .into_iter()
             .map(resolve_ahead)
             .collect::<Result<_, _>>()?;
+        let backup = match &config.destination {
+            Destination::InPlace {
+                backup: Some(folder),
+            } => Some(resolve_ahead(folder)?),
+            Destination::InPlace { backup: None } | Destination::Tree { .. } => None,
+        };
         let roots = Self {
+            backup,
             base: is_list.then(|| folder_of(&named)).flatten(),
             named,
             own,
@@ -191,6 +199,11 @@ impl Roots {
         &self.home
     }
 
+    /// The folder that gets the originals in place, absolute and free of links as far as it exists.
+    pub fn backup(&self) -> Option<&Path> {
+        self.backup.as_deref()
+    }
+
     /// The folders that were named, resolved.
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
         self.named.iter().filter_map(|root| match root {
@@ -211,6 +224,12 @@ impl Roots {
             })
             .collect();
         folders.into_iter().map(Path::to_owned).collect()
+    }
+
+    /// What a run looks through from end to end; nothing where names come from a list.
+    pub fn covered(&self) -> Vec<PathBuf> {
+        let named = self.named.iter().map(|root| root.path().to_owned());
+        named.filter(|_| self.base.is_none()).collect()
     }
 
     /// Folders that are added to: the output folder, backups, quarantine.

@@ -21,7 +21,9 @@ impl Job<'_> {
         target: u64,
         sink: &mut dyn Sink,
     ) -> Result<Compressed, Error> {
-        if self.source.len() <= target && !self.options.force {
+        // Nothing to make, or nothing to compare a turned picture with.
+        let within = self.source.len() <= target && !self.options.force;
+        if within || !self.turn.is_upright() {
             return self.fit(target, sink);
         }
         let frame = Decoder::open(self.source, &self.budget.part())?
@@ -58,6 +60,7 @@ impl Job<'_> {
             let budget = self.budget.part();
             let way = Job {
                 source: self.source,
+                turn: self.turn,
                 options: self.options,
                 budget: &budget,
                 steps,

@@ -40,6 +40,11 @@ impl Job<'_> {
         wanted: f32,
         sink: &mut dyn Sink,
     ) -> Result<Compressed, Error> {
+        if !self.turn.is_upright() {
+            return Err(Error::Unsupported(
+                "a score for a picture that is turned".into(),
+            ));
+        }
         let decoder = Decoder::open(self.source, self.budget)?;
         let judge = Judge::open(self.source, &decoder.header().frame, self.budget)?;
         let start = start(wanted);

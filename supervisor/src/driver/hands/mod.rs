@@ -14,9 +14,9 @@ use crate::pool::{Command, Event, Finish, KillReason, Moment, WorkerId};
 use crate::recorder::{Recorder, Request};
 use crate::sys;
 use crate::sys::cgroup::{Delegated, Leaf};
-use crate::task::{Record, Task};
+use crate::task::{Ending, Record, Task};
 use pressroom_shared::{Done, JobId, Limits, SeatId, Settings};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use tokio::sync::mpsc;
 
@@ -116,6 +116,10 @@ pub(crate) struct Hands {
     recorder_lost: bool,
     /// Records of inputs that nobody records any more.
     left: Vec<Record>,
+    /// Inputs on their way to the recorder that never were jobs.
+    refused: HashSet<JobId>,
+    /// What the user is to be told.
+    notes: Vec<String>,
     unkillable: Vec<u32>,
     start_trouble: Option<String>,
     greeted: bool,
@@ -139,6 +143,8 @@ impl Hands {
             sent: HashMap::new(),
             recorder_lost: false,
             left: Vec::new(),
+            refused: HashSet::new(),
+            notes: Vec::new(),
             unkillable: Vec::new(),
             start_trouble: None,
             greeted: false,
@@ -184,6 +190,11 @@ impl Hands {
         std::mem::take(&mut self.left)
     }
 
+    /// What the user is to be told, since the last call.
+    pub(super) fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
     /// An image was found.
     pub(super) fn add(&mut self, task: Task) {
         self.discovered += 1;
@@ -194,6 +205,9 @@ impl Hands {
     /// An input was found whose end is known.
     pub(super) fn record_aside(&mut self, record: Record) {
         self.discovered += 1;
+        if matches!(record.ending, Ending::Failed(_)) {
+            self.refused.insert(record.task.id);
+        }
         self.record(Request::Record(record));
     }
 
@@ -286,7 +300,6 @@ fn staged_name(job: JobId) -> PathBuf {
 mod tests {
     use super::*;
     use crate::recorder::{self, sample_record, sample_start};
-    use crate::task::Ending;
 
     fn setup(output: PathBuf) -> WorkerSetup {
         WorkerSetup {

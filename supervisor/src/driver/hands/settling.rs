@@ -58,9 +58,8 @@ impl Hands {
         let Some(charge) = self.charges.remove(&job) else {
             return;
         };
-        if let (Verdict::Died(_), Some(folder)) = (verdict, &self.setup.quarantine) {
-            // A favour: the row in the ledger names the file all the same.
-            let _ = quarantine::put(folder, &charge.task);
+        if let Verdict::Died(_) = verdict {
+            self.quarantine(&charge.task);
         }
         let started = charge.started.unwrap_or(now);
         self.record(Request::Record(Record {
@@ -75,6 +74,30 @@ impl Hands {
             started_ms: millis(started),
             ended_ms: millis(now),
         }));
+    }
+
+    /// A favour: the row in the ledger names the file all the same.
+    fn quarantine(&mut self, task: &Task) {
+        let Some(folder) = self
+            .setup
+            .quarantine
+            .as_ref()
+            .filter(|_| !self.setup.dry_run)
+        else {
+            return;
+        };
+        let source = task.source.display();
+        match quarantine::put(folder, task) {
+            Ok(Some(link)) => self.notes.push(format!(
+                "{source} ended its worker; a link to it is {}",
+                link.display()
+            )),
+            Ok(None) => {}
+            Err(error) => self.notes.push(format!(
+                "{source} ended its worker, but no link to it could be made in {}: {error}",
+                folder.display()
+            )),
+        }
     }
 
     fn report_told(
@@ -142,6 +165,9 @@ impl Hands {
                 Noted::Fine
             }
         };
+        if self.refused.remove(&recorded.job()) {
+            return Event::Refused(noted);
+        }
         Event::Recorded(recorded.job(), noted)
     }
 }
