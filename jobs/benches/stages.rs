@@ -14,7 +14,6 @@ use pressroom_jobs::jpeg::prepare::Prepared;
 use pressroom_jobs::jpeg::quant::plan::Plan;
 use pressroom_jobs::jpeg::quant::quantiser::Rounding;
 use pressroom_jobs::jpeg::quant::recipe::Recipe;
-use pressroom_jobs::jpeg::quant::tables::Steps;
 use pressroom_jobs::jpeg::requantise::{Requantised, Shell};
 use pressroom_jobs::jpeg::size_model::Sample;
 use std::hint::black_box;
@@ -100,7 +99,6 @@ fn requantising(criterion: &mut Criterion) {
     let sample = Sample::gather(&views, &budget).expect("it fits");
     let plain = Recipe {
         rounding: Rounding::Deadzone,
-        steps: Steps::Usual,
     };
     let nothing = vec![Statistics::default(); picture.roles.len()];
     let first = Plan::new(
@@ -112,11 +110,7 @@ fn requantising(criterion: &mut Criterion) {
     );
     let counts = sample.predict(&first).counts;
     for rounding in [Rounding::Deadzone, Rounding::Trellis] {
-        let tuning = Recipe {
-            rounding,
-            steps: Steps::Usual,
-        }
-        .tuning(SCALE);
+        let tuning = Recipe { rounding }.tuning(SCALE);
         let plan = Plan::new(
             Form::Progressive,
             tuning,

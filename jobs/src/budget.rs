@@ -31,11 +31,6 @@ impl Budget {
         Self::new(self.memory, self.pixels)
     }
 
-    /// A budget of what is left, for a piece of work whose memory is all gone afterwards.
-    pub fn part(&self) -> Self {
-        Self::new(self.left(), self.pixels)
-    }
-
     /// Bytes not yet claimed.
     pub fn left(&self) -> u64 {
         self.memory.saturating_sub(self.claimed.get())

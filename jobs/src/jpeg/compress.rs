@@ -11,7 +11,7 @@ use super::outcome::{Around, Reached, append, kept};
 use super::prepare::{self, Prepared};
 use super::quant::quantiser::Rounding;
 use super::quant::recipe::{Recipe, scale_of_quality};
-use super::quant::tables::{SCALES, Steps};
+use super::quant::tables::SCALES;
 use super::requantise::Shell;
 use super::search::{Fit, Request, fit, once};
 use super::turn;
@@ -26,9 +26,6 @@ const SMALL: usize = 2_500;
 const TRELLIS_EFFORT: u8 = 5;
 /// Effort from which on results are progressive by default.
 const PROGRESSIVE_EFFORT: u8 = 3;
-/// Effort from which on several results of one size are made and the best looking one is taken.
-const JUDGED_EFFORT: u8 = 8;
-
 /// Compresses the JPEG in `source` into `sink`.
 ///
 /// # Errors
@@ -58,16 +55,12 @@ pub(crate) fn compress_turned(
         turn,
         options,
         budget,
-        steps: Steps::Usual,
     };
     match options.goal {
-        Goal::MaxSize(limit) if options.effort >= JUDGED_EFFORT => {
-            job.fit_judged(limit.bytes(source.len()), sink)
-        }
         Goal::MaxSize(limit) => job.fit(limit.bytes(source.len()), sink),
         Goal::Quality(quality) => job.requantise(scale_of_quality(quality), sink),
         Goal::Lossless => job.lossless(sink),
-        Goal::Ssimulacra2(wanted) => job.keep_score(wanted, sink),
+        Goal::Ssimulacra2(_) => Err(Error::Unsupported("a SSIMULACRA2 target for JPEG".into())),
     }
 }
 
@@ -77,19 +70,17 @@ pub(super) struct Job<'a> {
     pub(super) turn: Turn,
     pub(super) options: &'a Options,
     pub(super) budget: &'a Budget,
-    /// How tables mind the source's own steps.
-    pub(super) steps: Steps,
 }
 
 /// A decoded file.
-pub(super) struct Opened {
-    pub(super) picture: Prepared,
-    pub(super) around: Around,
+struct Opened {
+    picture: Prepared,
+    around: Around,
 }
 
 impl Job<'_> {
     /// At most `target` bytes, at the highest quality that fits.
-    pub(super) fn fit(&self, target: u64, sink: &mut dyn Sink) -> Result<Compressed, Error> {
+    fn fit(&self, target: u64, sink: &mut dyn Sink) -> Result<Compressed, Error> {
         if self.source.len() <= target && !self.options.force {
             return self.within_target();
         }
@@ -169,7 +160,7 @@ impl Job<'_> {
     }
 
     /// Decodes the file, or says why it stays as it is.
-    pub(super) fn open(
+    fn open(
         &self,
         decoder: Decoder<'_>,
         keep: &Survivors,
@@ -247,7 +238,7 @@ impl Job<'_> {
     }
 
     /// The same coefficients, coded better.
-    pub(super) fn lossless(&self, sink: &mut dyn Sink) -> Result<Compressed, Error> {
+    fn lossless(&self, sink: &mut dyn Sink) -> Result<Compressed, Error> {
         let decoder = Decoder::open(self.source, self.budget)?;
         if self.by_rows(decoder.header(), true) {
             return self.lossless_rows(decoder.header(), sink);
@@ -331,7 +322,6 @@ impl Job<'_> {
             } else {
                 Rounding::Deadzone
             },
-            steps: self.steps,
         }
     }
 

@@ -10,7 +10,7 @@ use super::plane::{MAX_WORDS, Plane, put_word};
 use super::prepare::{self, Prepared};
 use super::quant::quantiser::Rounding;
 use super::quant::recipe::{Recipe, scale_of_quality};
-use super::quant::tables::{NATURAL, SCALES, Steps};
+use super::quant::tables::{NATURAL, SCALES};
 use super::requantise::Shell;
 use super::search::{Fit, Request, fit, once};
 use crate::door::{Compressed, Keep};
@@ -154,10 +154,7 @@ pub(crate) fn encode(
     } else {
         Rounding::Deadzone
     };
-    let recipe = Recipe {
-        rounding,
-        steps: Steps::Usual,
-    };
+    let recipe = Recipe { rounding };
     let halving = aim.halving(&picture, options.chroma, input);
     let picture = picture.with_chroma(halving, aim.scales.0, recipe, budget)?;
     let segments = picture.segments();

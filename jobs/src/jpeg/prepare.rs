@@ -154,11 +154,9 @@ pub fn survivors(
         };
         let least = floors(role, scale, recipe);
         for k in 1..64 {
-            // A step near the source's may be the source's own, and then every level counts.
-            let own = f32::from(own.0[k]);
-            let near = tables::wanted(role, k, scale, recipe.steps) <= own * recipe.steps.snap();
-            let levels = (least[k] * share / own).ceil();
-            keep[k] = if near { 1 } else { (levels as u16).max(1) };
+            // A table that snaps to the source's step keeps every level.
+            let levels = (least[k] * share / f32::from(own.0[k])).ceil();
+            keep[k] = (levels as u16).max(1);
         }
     }
     Survivors::from_floors(keep)
@@ -169,7 +167,7 @@ pub fn floors(role: Role, scale: f32, recipe: Recipe) -> [f32; 64] {
     let tuning = recipe.tuning(scale);
     std::array::from_fn(|k| {
         // Table entries are rounded down by less than 1.
-        let step = (tables::wanted(role, k, scale, tuning.steps) - 1.0).clamp(1.0, 255.0);
+        let step = (tables::wanted(role, k, scale) - 1.0).clamp(1.0, 255.0);
         let weight = quantiser::weight(role, step, &tuning);
         step * quantiser::floor(role, k, weight, tuning.rounding)
     })

@@ -10,7 +10,6 @@ mod golden;
 mod photo;
 mod png;
 mod resize;
-mod score;
 mod targets;
 mod turn;
 mod webp;

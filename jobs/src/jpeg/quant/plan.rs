@@ -42,7 +42,7 @@ impl Plan {
             roles: roles.to_vec(),
             source: source.to_vec(),
             tables: pairs
-                .map(|(&role, own)| tables::table(role, tuning.scale, own, tuning.steps))
+                .map(|(&role, own)| tables::table(role, tuning.scale, own))
                 .collect(),
             costs: roles
                 .iter()

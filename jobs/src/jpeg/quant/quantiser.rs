@@ -1,7 +1,7 @@
 //! Requantises the blocks of one component, one after the other, without knowing where they come from or go to.
 
 use super::costs::Costs;
-use super::tables::{Steps, interpolate, radius};
+use super::tables::{interpolate, radius};
 use super::trellis::{Candidate, Last, Trellis};
 use crate::jpeg::encode::Role;
 use crate::jpeg::encode::progressive::Range;
@@ -28,8 +28,6 @@ pub struct Tuning {
     pub activity: f32,
     /// Scale of the tables, against which steps are weighed.
     pub scale: f32,
-    /// How the tables mind the source's own steps.
-    pub steps: Steps,
 }
 
 /// Rank of a block with nothing to leave out.

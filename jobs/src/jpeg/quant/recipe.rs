@@ -1,7 +1,7 @@
 //! How hard to try: which rounding and which weights at which scale, and what a quality number means.
 
 use super::quantiser::{Rounding, Tuning};
-use super::tables::{SCALES, Steps, interpolate};
+use super::tables::{SCALES, interpolate};
 
 /// Bits a squared error of one step is worth, by the logarithm of the scale: near the source's own quality the trellis
 /// must save more, because the table can hardly get coarser.
@@ -14,8 +14,6 @@ const ACTIVITY: [(f32, f32); 2] = [(-1.0, 0.0), (0.0, 0.3)];
 pub struct Recipe {
     /// How levels are chosen.
     pub rounding: Rounding,
-    /// How the tables mind the source's own steps.
-    pub steps: Steps,
 }
 
 impl Recipe {
@@ -27,7 +25,6 @@ impl Recipe {
             lambda: interpolate(&LAMBDA, logarithm),
             activity: interpolate(&ACTIVITY, logarithm),
             scale,
-            steps: self.steps,
         }
     }
 
@@ -35,7 +32,6 @@ impl Recipe {
     pub fn plain(self) -> Self {
         Self {
             rounding: Rounding::Deadzone,
-            ..self
         }
     }
 }

@@ -31,8 +31,9 @@ const WATSON: [u8; 64] = [
 const LUMA_CHANGE: [(f32, f32); 5] = [(1.0, 0.0), (2.0, 0.24), (3.5, 0.12), (5.5, 0.0), (9.0, 0.2)];
 /// Logarithm of the change to the DC step.
 const DC_CHANGE: f32 = -0.2;
-/// Largest quotient of wanted and source step up to which a step is a multiple of the source's, where multiples are taken.
-const MULTIPLES: f32 = 6.0;
+/// Largest quotient of wanted and source step at which the source's own step is used: requantising by less than this
+/// loses more by rounding twice than it saves.
+const SNAP: f32 = 1.5;
 /// Coarsest step of an 8-bit table.
 const COARSEST: f32 = 255.0;
 /// Scales at which every step not limited by [`COARSEST`] differs visibly from its neighbours.
@@ -54,75 +55,37 @@ pub fn interpolate(points: &[(f32, f32)], x: f32) -> f32 {
     }
 }
 
-/// How the table minds the source's own steps. Which way looks best hangs on how the two lattices of levels meet, picture by
-/// picture; only a look at the results tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Steps {
-    /// The best on average.
-    #[default]
-    Usual,
-    /// The source's own steps kept for longer.
-    Own,
-    /// Whole multiples of the source's steps, in a table less flat at fine scales.
-    Multiples,
-}
-
-impl Steps {
-    /// All ways, the usual one first.
-    pub const ALL: [Self; 3] = [Self::Usual, Self::Own, Self::Multiples];
-
-    /// Largest quotient of wanted and source step at which the source's own step is used: requantising by less than this
-    /// loses more by rounding twice than it saves.
-    pub fn snap(self) -> f32 {
-        match self {
-            Self::Usual | Self::Multiples => 1.5,
-            Self::Own => 2.2,
-        }
-    }
-
-    /// Least exponent of the table.
-    fn flattest(self) -> f32 {
-        match self {
-            Self::Usual | Self::Own => 0.4,
-            Self::Multiples => 0.6,
-        }
-    }
-}
-
 /// The step wanted at zigzag index `k`, before any limit.
 ///
 /// Fine scales flatten the table: near the source's own quality high frequencies matter more.
-pub fn wanted(role: Role, k: usize, scale: f32, steps: Steps) -> f32 {
+pub fn wanted(role: Role, k: usize, scale: f32) -> f32 {
     let change = match (k, role) {
         (0, _) => DC_CHANGE,
         (_, Role::Detail) => interpolate(&LUMA_CHANGE, radius(k)),
         (_, Role::Chroma) => 0.0,
     };
     let base = f32::from(WATSON[usize::from(NATURAL[k])]) * change.exp();
-    16.0 * (base / 16.0).powf(power(scale, steps)) * scale
+    16.0 * (base / 16.0).powf(power(scale)) * scale
 }
 
 /// Exponent of the table at `scale`.
-fn power(scale: f32, steps: Steps) -> f32 {
-    (1.0 + scale.ln()).clamp(steps.flattest(), 1.0)
+fn power(scale: f32) -> f32 {
+    (1.0 + scale.ln()).clamp(0.4, 1.0)
 }
 
 /// The table for one component at `scale`: never a step finer than the source's, and the source's own where close.
-pub fn table(role: Role, scale: f32, source: &QuantTable, steps: Steps) -> QuantTable {
-    let step = |k| {
-        limited(
-            stagger(k, wanted(role, k, scale, steps)),
-            source.0[k],
-            steps,
-        )
-    };
-    QuantTable(std::array::from_fn(step))
+pub fn table(role: Role, scale: f32, source: &QuantTable) -> QuantTable {
+    let mut steps = [0; 64];
+    for (k, step) in steps.iter_mut().enumerate() {
+        *step = limited(stagger(k, wanted(role, k, scale)), source.0[k]);
+    }
+    QuantTable(steps)
 }
 
 /// The scale whose table is about as coarse as `table`: the median over the frequencies that carry most of a picture.
 pub fn scale_of(role: Role, table: &QuantTable) -> f32 {
     let mut scales: Vec<f32> = (0..15)
-        .map(|k| f32::from(table.0[k]) / wanted(role, k, 1.0, Steps::Usual))
+        .map(|k| f32::from(table.0[k]) / wanted(role, k, 1.0))
         .collect();
     scales.sort_by(f32::total_cmp);
     scales[7]
@@ -136,12 +99,10 @@ fn stagger(k: usize, step: f32) -> f32 {
     (step + 0.1 + 0.8 * offset).floor().clamp(1.0, COARSEST)
 }
 
-fn limited(step: f32, source: u16, steps: Steps) -> u16 {
+fn limited(step: f32, source: u16) -> u16 {
     let own = f32::from(source);
-    if step <= own * steps.snap() {
+    if step <= own * SNAP {
         source
-    } else if steps == Steps::Multiples && step <= own * MULTIPLES {
-        ((step / own).round() * own).min(COARSEST) as u16
     } else {
         step as u16
     }
@@ -175,9 +136,8 @@ mod tests {
             source in prop::collection::vec(1_u16..600, 64),
         ) {
             let source = QuantTable(source.try_into().expect("64"));
-            let ways = Steps::ALL.into_iter().flat_map(|way| [(Role::Detail, way), (Role::Chroma, way)]);
-            for (role, way) in ways {
-                let new = table(role, scale, &source, way);
+            for role in [Role::Detail, Role::Chroma] {
+                let new = table(role, scale, &source);
                 for k in 0..64 {
                     prop_assert!(new.0[k] >= source.0[k]);
                     prop_assert!(new.0[k] == source.0[k] || new.0[k] <= 255);
