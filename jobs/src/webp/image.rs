@@ -10,7 +10,9 @@ use crate::raster::Layout;
 use crate::{Budget, Error};
 use std::borrow::Cow;
 
-/// What libwebp takes beside the pixels, in bytes per hundred pixels, measured by peak resident memory.
+/// What libwebp takes beside the pixels, in bytes per hundred pixels, measured by peak resident memory: photographs took 55 to
+/// 190 in lossy coding, 1700 to 2100 more for alpha, 2900 to 4500 in exact coding. Noise at the highest quality took 2700 in lossy
+/// coding, more than is claimed; there it is the process's own limit that says no.
 const LOSSY_CODER: u64 = 200;
 const ALPHA_CODER: u64 = 2200;
 const EXACT_CODER: u64 = 4500;
