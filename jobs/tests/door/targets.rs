@@ -23,9 +23,14 @@ impl Random {
     }
 }
 
-fn size(jpeg: &[u8]) -> (usize, usize) {
+/// Width and height; what was written is decoded to its end.
+fn size(jpeg: &[u8], whole: bool) -> (usize, usize) {
     let mut decoder = JpegDecoder::new(ZCursor::new(jpeg));
-    decoder.decode().expect("a sound picture");
+    if whole {
+        decoder.decode().expect("a sound picture");
+    } else {
+        decoder.decode_headers().expect("a header");
+    }
     decoder.dimensions().expect("a size")
 }
 
@@ -48,7 +53,7 @@ fn draw(names: &[&str], cases: usize, seed: u64) -> (usize, usize) {
             Compressed::Written(written) => {
                 assert_eq!(written.bytes, output.len() as u64, "{what}");
                 assert!(written.bytes <= target, "{what}: {}", written.bytes);
-                assert_eq!(size(&output), size(&input), "{what}");
+                assert_eq!(size(&output, true), size(&input, false), "{what}");
                 // Without a quality the pixels are the original's, and there is no way to use more bytes.
                 let near = written.quality.is_none() || written.bytes * 100 >= target * 97;
                 close += usize::from(near);
