@@ -9,6 +9,7 @@ mod facts;
 pub mod html;
 pub mod human;
 pub mod json;
+mod lane;
 pub mod metrics;
 mod occupied;
 pub mod past;
