@@ -4,7 +4,7 @@ mod fitted;
 
 use crate::fence::fenced;
 use crate::sniff::{Sniffed, sniff};
-use crate::{Budget, Error, Format, Options, Sink, Source, photo, png};
+use crate::{Budget, Error, Format, Options, Sink, Source, convert, gif, photo, png, webp};
 
 /// What became of a picture that was understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,12 +113,15 @@ fn dispatch(
     options: &Options,
     budget: &Budget,
 ) -> Result<Compressed, Error> {
+    if let Some(target) = convert::target(format, source, options, budget)? {
+        return convert::compress(format, target, source, sink, options, budget);
+    }
     match format {
         Format::Png | Format::Apng => png::compress(source, sink, options, budget),
         Format::Jpeg => photo::compress(source, sink, options, budget),
-        Format::Gif
-        | Format::Webp
-        | Format::Tiff
+        Format::Gif => gif::compress(source, sink, options, budget),
+        Format::Webp => webp::compress(source, sink, options, budget),
+        Format::Tiff
         | Format::Bmp
         | Format::Qoi
         | Format::Pnm

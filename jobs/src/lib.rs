@@ -6,24 +6,24 @@
 
 mod budget;
 mod check;
+mod convert;
 mod door;
 mod error;
 mod fence;
 mod format;
+mod gif;
 pub mod jpeg;
 mod metadata;
 mod options;
 mod photo;
 mod png;
 mod quantise;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "conversion between formats is built on it")
-)]
 mod raster;
 mod shrink;
 mod sniff;
 mod stream;
+mod turn;
+mod webp;
 
 pub use budget::Budget;
 pub use check::check;

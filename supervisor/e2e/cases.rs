@@ -321,7 +321,7 @@ fn name_of(object: &Value) -> OsString {
     path.file_name().unwrap_or_default().to_os_string()
 }
 
-fn base64(text: &str) -> Vec<u8> {
+pub(crate) fn base64(text: &str) -> Vec<u8> {
     let value = |c: u8| match c {
         b'A'..=b'Z' => c - b'A',
         b'a'..=b'z' => c - b'a' + 26,

@@ -9,14 +9,18 @@
     reason = "a test executable with a main of its own: it speaks to whoever runs it, and its worker dies in many ways"
 )]
 
+mod bench;
 mod cases;
 mod chaos;
 mod cost;
 mod environment;
 mod fake;
 mod files;
+mod formats;
+mod people;
 mod pictures;
 mod processes;
+mod readme;
 mod signals;
 mod syscalls;
 mod workers;
@@ -33,10 +37,14 @@ fn main() -> std::process::ExitCode {
         workers::tests(),
         signals::tests(),
         files::tests(),
+        formats::tests(),
         environment::tests(),
+        people::tests(),
+        readme::tests(),
         cost::tests(),
         syscalls::tests(),
         chaos::tests(),
+        bench::tests(),
     ] {
         trials.extend(group);
     }

@@ -4,8 +4,9 @@ use crate::cli::config::{OutputConfig, Progress};
 use crate::cli::{self, DoctorArgs, ReportArgs};
 use crate::doctor;
 use crate::exit::Exit;
+use crate::preview::{self, Means};
 use crate::report::past::{self, Question};
-use crate::report::{Kind, Terminal, check_place, html};
+use crate::report::{Kind, Terminal, check_place};
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,22 @@ pub(crate) fn line(args: &[OsString]) -> String {
         .join(" ")
 }
 
+/// Writes files into a folder that may have to be made.
+pub(crate) fn write(folder: &Path, files: &[(String, Vec<u8>)]) -> Exit {
+    for (name, content) in files {
+        let path = folder.join(name);
+        let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, content));
+        if let Err(error) = written {
+            let text = format!(
+                "could not write {}: {error}; name a folder you may write to",
+                path.display()
+            );
+            return complain(&text, Exit::CannotRun);
+        }
+    }
+    Exit::Success
+}
+
 /// `pressroom report`.
 pub(crate) fn report(args: &ReportArgs) -> Exit {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -76,10 +93,7 @@ pub(crate) fn report(args: &ReportArgs) -> Exit {
         return complain(&error, Exit::Usage);
     }
     if let Some(page) = &args.html
-        && let Err(error) = html::write(
-            args.places.first().map_or(Path::new("."), PathBuf::as_path),
-            page,
-        )
+        && let Err(error) = write_page(&args.places, page)
     {
         return complain(&error, Exit::CannotRun);
     }
@@ -92,6 +106,15 @@ pub(crate) fn report(args: &ReportArgs) -> Exit {
             }
         },
     )
+}
+
+fn write_page(places: &[PathBuf], page: &Path) -> anyhow::Result<()> {
+    let means = Means::of(&cli::defaults()?);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let places = past::places(places);
+    Ok(runtime.block_on(preview::write_page(&places, page, &means))?)
 }
 
 /// `pressroom doctor`: what this machine offers, and what mends the rest.

@@ -300,6 +300,7 @@ impl<A: Audience> Driver<A> {
     }
 
     fn look(&mut self) {
+        self.audience.tick();
         for event in self.hands.over_memory() {
             self.handle(event);
         }

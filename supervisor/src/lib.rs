@@ -16,10 +16,11 @@ mod driver;
 pub mod exit;
 pub mod filter;
 pub mod ledger;
-mod link;
+pub mod link;
 pub mod lock;
 pub mod plan;
 pub mod pool;
+mod preview;
 pub mod publish;
 pub mod recorder;
 pub mod report;
@@ -48,7 +49,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         },
         Ok(Command::Report(report)) => commands::report(&report),
         Ok(Command::Doctor(doctor)) => commands::doctor(&doctor),
-        Ok(Command::Settings(text)) => commands::say(&text),
+        Ok(Command::Print(text)) => commands::say(&text),
+        Ok(Command::Write(folder, files)) => commands::write(&folder, &files),
         Err(UsageError::Shown(text)) => commands::say(&text),
         Err(error) => commands::complain(&error, error.exit()),
     };

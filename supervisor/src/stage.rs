@@ -27,7 +27,7 @@ Without it the next run does every picture again. `pressroom report` reads the l
 
 /// Staging could not be made or emptied.
 #[derive(Debug, thiserror::Error)]
-#[error("could not {doing} {}: {source}", path.display())]
+#[error("could not {doing} {}: {source}; check the folder and who may write there", path.display())]
 pub struct StageError {
     doing: &'static str,
     path: PathBuf,

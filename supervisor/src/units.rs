@@ -29,7 +29,7 @@ pub enum UnitError {
     #[error("not a number of pixels; write for example 100MP or 100000000")]
     Pixels,
     /// Larger than any machine can mean.
-    #[error("too large")]
+    #[error("too large; write a smaller number")]
     TooLarge,
 }
 

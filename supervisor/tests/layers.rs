@@ -159,7 +159,12 @@ fn is_codec(name: &str) -> bool {
 fn the_binary_is_one_match() {
     let mut named = dependencies("");
     named.sort();
-    let allowed = ["anyhow", "pressroom-supervisor", "pressroom-worker"];
+    let allowed = [
+        "anyhow",
+        "pressroom-bench",
+        "pressroom-supervisor",
+        "pressroom-worker",
+    ];
     let strange: Vec<_> = named
         .iter()
         .filter(|name| !allowed.contains(&name.as_str()))
@@ -188,6 +193,67 @@ fn a_worker_knows_no_policy() {
             "{name}"
         );
     }
+}
+
+#[test]
+fn nobody_knows_the_bench() {
+    for package in ["shared", "jobs", "worker", "supervisor"] {
+        for name in dependencies(package) {
+            assert_ne!(name, "pressroom-bench", "{package} depends on it");
+        }
+    }
+    // Its variants with threads and tasks are experiments; the product must not come to have them.
+    let product = only(sources("supervisor/src"), |path| {
+        !path.contains("supervisor/bench/")
+    });
+    must_not_name(&product, &["pressroom_bench", "pressroom_jobs"]);
+}
+
+#[test]
+fn in_the_bench_only_its_children_work() {
+    let pure = |path: &str| {
+        let files = [
+            "src/advice.rs",
+            "src/book.rs",
+            "src/published.rs",
+            "src/schedule.rs",
+            "src/stats.rs",
+            "src/wording.rs",
+        ];
+        path.contains("/report/") || files.iter().any(|file| path.ends_with(file))
+    };
+    must_not_name(
+        &only(sources("supervisor/bench/src"), pure),
+        &[
+            "std::fs",
+            "std::process::",
+            "std::io::std",
+            "Instant::now",
+            "std::thread",
+            "tokio",
+            "rustix",
+            "pressroom_jobs",
+        ],
+    );
+    let parent = only(sources("supervisor/bench/src"), |path| {
+        !path.contains("/child/")
+    });
+    must_not_name(&parent, &["pressroom_jobs::", "tokio::", "sha2::"]);
+    let silent = only(sources("supervisor/bench/src"), |path| {
+        !["bench/src/out.rs", "bench/src/lab.rs", "src/child/mod.rs"]
+            .iter()
+            .any(|part| path.ends_with(part))
+    });
+    must_not_name(
+        &silent,
+        &[
+            "println!",
+            "eprintln!",
+            "print!(",
+            "io::stdout()",
+            "io::stderr()",
+        ],
+    );
 }
 
 #[test]
@@ -371,7 +437,14 @@ fn no_code_is_unsafe_outside_jobs() {
             || manifest.contains("unsafe_code = \"forbid\""),
         "the workspace no longer denies unsafe code"
     );
-    for package in ["", "shared", "jobs", "worker", "supervisor"] {
+    for package in [
+        "",
+        "shared",
+        "jobs",
+        "worker",
+        "supervisor",
+        "supervisor/bench",
+    ] {
         let path = workspace().join(package).join("Cargo.toml");
         let manifest = fs::read_to_string(path).expect("every package has a manifest");
         let follows = manifest

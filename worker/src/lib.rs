@@ -34,6 +34,9 @@ use std::io::Write;
 use std::process::ExitCode;
 use usage::{Gauge, Stopwatch};
 
+// For `pressroom bench`, whose variants without workers must do the same work as a worker.
+pub use translate::options;
+
 /// Lives a worker's whole life on this process's standard input and output.
 ///
 /// The exit codes are those of [`WorkerExit`]. The process may also end inside this function: the moment its input

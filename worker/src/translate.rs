@@ -2,7 +2,7 @@
 
 mod asked;
 
-pub(crate) use asked::options;
+pub use asked::options;
 
 use crate::files::{FileError, Operation};
 use crate::limits;

@@ -3,7 +3,9 @@
 
 use super::{Compressed, Keep, Kept};
 use crate::jpeg::quant::recipe::scale_of_quality;
-use crate::{Budget, Error, Format, Options, Resize, Sink, Source, photo, png, shrink};
+use crate::{
+    Budget, Error, Format, Options, Resize, Sink, Source, photo, png, raster, shrink, webp,
+};
 
 /// Compresses one picture of a known format.
 pub(super) type Work =
@@ -89,13 +91,17 @@ fn size(
     match format {
         Format::Jpeg => photo::size(source, budget).map(Some),
         Format::Png => png::size(source, budget).map(Some),
+        Format::Webp => Ok(webp::facts(source, budget)?.map(|still| {
+            let (width, height) = still.size;
+            (width, height, still.orientation >= 5)
+        })),
+        // These reach a size only as another format, so their pixels can be read.
+        Format::Gif | Format::Tiff | Format::Bmp | Format::Qoi | Format::Pnm => {
+            let raster = raster::read(format, source, budget)?;
+            let turned = raster.carried.orientation >= 5;
+            Ok(Some((raster.width, raster.height, turned)))
+        }
         Format::Apng
-        | Format::Gif
-        | Format::Webp
-        | Format::Tiff
-        | Format::Bmp
-        | Format::Qoi
-        | Format::Pnm
         | Format::Ico
         | Format::Avif
         | Format::Heic

@@ -27,6 +27,11 @@ pub fn roles(frame: &Frame, segments: &[Segment]) -> Vec<Role> {
     (0..frame.components.len()).map(role).collect()
 }
 
+/// Whether Adobe's marker is there: ink is stored as what paper is left.
+pub(crate) fn has_adobe(segments: &[Segment]) -> bool {
+    adobe_transform(segments).is_some()
+}
+
 fn is_ycc(frame: &Frame, segments: &[Segment]) -> bool {
     let jfif = |s: &&Segment| s.marker == APP0 && s.payload.starts_with(JFIF);
     if segments.iter().any(|segment| jfif(&segment)) {

@@ -15,6 +15,8 @@ use super::quant::tables::SCALES;
 use super::requantise::Shell;
 use super::search::{Fit, Request, Search, fit, once};
 use super::size_model::Sample;
+use super::turn;
+use crate::turn::Turn;
 use crate::{Budget, Compressed, Error, Goal, Keep, Options, Progressive, Sink, Source};
 
 /// Share of the input, in per cent, from which on a lossless result may reach a size target.
@@ -40,8 +42,23 @@ pub fn compress(
     options: &Options,
     budget: &Budget,
 ) -> Result<Compressed, Error> {
+    compress_turned(source, Turn::default(), sink, options, budget)
+}
+
+/// The same for a picture that is turned on the way. Turning needs all coefficients at once, whatever the budget.
+///
+/// # Errors
+/// See [`Error`].
+pub(crate) fn compress_turned(
+    source: &dyn Source,
+    turn: Turn,
+    sink: &mut dyn Sink,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Compressed, Error> {
     let job = Job {
         source,
+        turn,
         options,
         budget,
     };
@@ -56,6 +73,7 @@ pub fn compress(
 /// One file and what is asked of it.
 pub(super) struct Job<'a> {
     pub(super) source: &'a dyn Source,
+    pub(super) turn: Turn,
     pub(super) options: &'a Options,
     pub(super) budget: &'a Budget,
 }
@@ -83,12 +101,7 @@ impl Job<'_> {
             return self.within_target();
         }
         let mut decoder = Decoder::open(self.source, self.budget)?;
-        if frugal::is_needed(
-            decoder.header(),
-            self.source.len(),
-            false,
-            self.budget.left(),
-        ) {
+        if self.by_rows(decoder.header(), false) {
             return self.fit_rows(decoder.header(), target, sink);
         }
         let mut approach = self.approach(decoder.header(), target)?;
@@ -165,7 +178,8 @@ impl Job<'_> {
     /// Chroma and scale to begin with, from the header and a blind look at the data.
     pub(super) fn approach(&self, header: &Header, target: u64) -> Result<Approach, Error> {
         let input = self.source.len();
-        let (frame, roles) = (&header.frame, color::roles(&header.frame, &header.segments));
+        let frame = &turn::frame(&header.frame, self.turn);
+        let roles = color::roles(frame, &header.segments);
         let halving = prepare::halving(frame, &roles, self.options.chroma, target, input);
         let blind = Approach {
             halving,
@@ -212,7 +226,13 @@ impl Job<'_> {
             Some(tables) if approach.lowest > SCALES.0 => {
                 let roles = color::roles(&header.frame, &header.segments);
                 let halved = approach.halving.is_some();
-                prepare::survivors(&roles, &tables, halved, approach.lowest, self.recipe())
+                let tables: Vec<_> = tables
+                    .iter()
+                    .map(|table| turn::table(table, self.turn))
+                    .collect();
+                let keep =
+                    prepare::survivors(&roles, &tables, halved, approach.lowest, self.recipe());
+                keep.turned(self.turn)
             }
             Some(_) | None => Survivors::all(),
         }
@@ -224,7 +244,8 @@ impl Job<'_> {
         decoder: Decoder<'_>,
         keep: &Survivors,
     ) -> Result<Result<Opened, Compressed>, Error> {
-        let mut picture = decoder.read(keep)?;
+        let picture = decoder.read(keep)?;
+        let mut picture = turn::turned(picture, self.turn, self.budget)?;
         let around = Around::of(&mut picture);
         if let Some(part) = picture.second_parts.first() {
             return Ok(Err(kept(Keep::WouldLose(part.name().into()), around.notes)));
@@ -248,12 +269,12 @@ impl Job<'_> {
         let recipe = self.recipe();
         let decoder = Decoder::open(self.source, self.budget)?;
         let header = decoder.header();
-        if frugal::is_needed(header, self.source.len(), false, self.budget.left()) {
+        if self.by_rows(header, false) {
             return self.requantise_rows(header, scale, sink);
         }
         let roles = color::roles(&header.frame, &header.segments);
         let halving = prepare::halving_for_scale(
-            &header.frame,
+            &turn::frame(&header.frame, self.turn),
             &roles,
             self.options.chroma,
             scale,
@@ -298,12 +319,7 @@ impl Job<'_> {
     /// The same coefficients, coded better.
     fn lossless(&self, sink: &mut dyn Sink) -> Result<Compressed, Error> {
         let decoder = Decoder::open(self.source, self.budget)?;
-        if frugal::is_needed(
-            decoder.header(),
-            self.source.len(),
-            true,
-            self.budget.left(),
-        ) {
+        if self.by_rows(decoder.header(), true) {
             return self.lossless_rows(decoder.header(), sink);
         }
         let opened = match self.open(decoder, &Survivors::all())? {
@@ -369,6 +385,12 @@ impl Job<'_> {
         }
         append(self.source, around.trailer.clone(), sink)?;
         Ok(around.written(bytes, reached))
+    }
+
+    /// Whether the picture has to be done row by row.
+    fn by_rows(&self, header: &Header, lossless: bool) -> bool {
+        let left = self.budget.left();
+        self.turn.is_upright() && frugal::is_needed(header, self.source.len(), lossless, left)
     }
 
     pub(super) fn recipe(&self) -> Recipe {

@@ -10,6 +10,7 @@ mod tag {
     pub(super) const JPEG_OFFSET: u16 = 0x0201;
     pub(super) const JPEG_BYTES: u16 = 0x0202;
     pub(super) const EXIF: u16 = 0x8769;
+    pub(super) const COLOUR_SPACE: u16 = 0xa001;
     pub(super) const PIXEL_WIDTH: u16 = 0xa002;
     pub(super) const PIXEL_HEIGHT: u16 = 0xa003;
     pub(super) const GPS: u16 = 0x8825;
@@ -23,6 +24,31 @@ pub(super) fn orientation(block: &[u8]) -> Option<u16> {
     let entry = tiff.find(first, tag::ORIENTATION).ok()??;
     let value = tiff.number(&entry).ok()?;
     (1..=8).contains(&value).then_some(value as u16)
+}
+
+/// Makes the block say that the picture is upright.
+pub(super) fn set_upright(block: &mut [u8]) -> Result<(), Damaged> {
+    let mut tiff = Tiff::new(block)?;
+    for directory in tiff.chain()? {
+        if let Some(entry) = tiff.find(directory, tag::ORIENTATION)? {
+            tiff.put_number(&entry, 1)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the block say that colours are sRGB, where it speaks of colours.
+pub(super) fn set_srgb(block: &mut [u8]) -> Result<(), Damaged> {
+    let mut tiff = Tiff::new(block)?;
+    let first = tiff.u32(4)? as usize;
+    let Some(link) = tiff.find(first, tag::EXIF)? else {
+        return Ok(());
+    };
+    let directory = tiff.number(&link)? as usize;
+    if let Some(entry) = tiff.find(directory, tag::COLOUR_SPACE)? {
+        tiff.put_number(&entry, 1)?;
+    }
+    Ok(())
 }
 
 /// A block that says nothing but the orientation.

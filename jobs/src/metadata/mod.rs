@@ -5,16 +5,26 @@
 //! that offsets in maker notes and extended XMP stay right: what goes is cut out of its directory and blanked. A block that is
 //! too damaged to be edited is removed whole when something that must not stay may be in it; metadata never fails a picture.
 
+mod carried;
 mod exif;
+mod gif;
 pub(crate) mod mpf;
 mod photoshop;
 mod png;
+mod riff;
 mod segments;
 mod tiff;
 mod xmp;
 
+pub(crate) use carried::{
+    Changed, carried_segments, chunks_of, segments_of, strip_carried, thumbnail_note,
+    without_profile,
+};
+pub(crate) use gif::gif_text;
+pub(crate) use png::XMP as XMP_KEYWORD;
 pub(crate) use png::{carried_chunks, orientation_of_chunks, strip_chunks};
-pub(crate) use segments::{orientation_of_segments, resized_segments, strip_segments};
+pub(crate) use riff::{carried_pieces, orientation_of_pieces, resized_pieces, strip_pieces};
+pub(crate) use segments::{orientation_of_segments, profile_note, strip_segments};
 
 use crate::door::Note;
 

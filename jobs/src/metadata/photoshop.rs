@@ -30,6 +30,12 @@ pub(super) fn without(resources: &[u8], unwanted: &[u16]) -> Result<(Vec<u8>, bo
     Ok((kept, changed))
 }
 
+/// Whether a segment's payload holds IPTC.
+pub(super) fn has_iptc(payload: &[u8]) -> bool {
+    let resources = payload.get(SIGNATURE.len()..).unwrap_or_default();
+    without(resources, &IPTC).is_ok_and(|(_, found)| found)
+}
+
 /// Number and extent of the block that begins at `at`: four letters, number, padded name, length, padded data.
 fn block(resources: &[u8], at: usize) -> Result<(u16, Range<usize>), Damaged> {
     let rest = &resources[at..];

@@ -8,7 +8,7 @@ use crate::png::Chunk;
 use std::io::{Read, Write};
 
 /// Keyword of the text chunk that holds XMP.
-const XMP: &[u8] = b"XML:com.adobe.xmp\0";
+pub(crate) const XMP: &[u8] = b"XML:com.adobe.xmp\0";
 /// Keyword ImageMagick and others use for metadata written as hexadecimal text; the kind follows.
 const RAW: &[u8] = b"Raw profile type ";
 /// Most bytes a compressed XMP packet may unpack to.
@@ -29,7 +29,7 @@ pub(crate) fn orientation_of_chunks(chunks: &[Chunk]) -> Option<u16> {
     exif::orientation(&exif.payload)
 }
 
-/// Metadata out of PNG's wrapping.
+/// Metadata out of a format's wrapping.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     /// ICC profile.
@@ -108,7 +108,8 @@ fn raw_goes(kind: &[u8], strip: &Strip) -> bool {
     exif || xmp || iptc || (is(b"icc") && strip.icc)
 }
 
-fn exif_stays(block: &mut Vec<u8>, strip: &Strip, report: &mut Report) -> bool {
+/// Whether an EXIF block stays, perhaps edited; an emptied one goes.
+pub(super) fn exif_stays(block: &mut Vec<u8>, strip: &Strip, report: &mut Report) -> bool {
     let turned = exif::orientation(block).filter(|&turn| turn != 1);
     let edited = if strip.exif {
         Err(Damaged)
@@ -181,7 +182,7 @@ fn unpack(bytes: &[u8]) -> Result<Vec<u8>, Damaged> {
     }
 }
 
-fn pack(text: &[u8]) -> Result<Vec<u8>, Damaged> {
+pub(super) fn pack(text: &[u8]) -> Result<Vec<u8>, Damaged> {
     let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
     encoder.write_all(text).map_err(|_| Damaged)?;
     encoder.finish().map_err(|_| Damaged)

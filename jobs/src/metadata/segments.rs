@@ -12,12 +12,12 @@ const APP2: u8 = 0xe2;
 const APP13: u8 = 0xed;
 const COM: u8 = 0xfe;
 
-const EXIF: &[u8] = b"Exif\0\0";
-const XMP: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
-const EXTENDED_XMP: &[u8] = b"http://ns.adobe.com/xmp/extension/\0";
+pub(super) const EXIF: &[u8] = b"Exif\0\0";
+pub(super) const XMP: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
+pub(super) const EXTENDED_XMP: &[u8] = b"http://ns.adobe.com/xmp/extension/\0";
 /// Identifier, length and offset that stand before a piece of extended XMP.
 const EXTENDED_HEAD: usize = EXTENDED_XMP.len() + 32 + 8;
-const ICC: &[u8] = b"ICC_PROFILE\0";
+pub(super) const ICC: &[u8] = b"ICC_PROFILE\0";
 const JFIF: &[u8] = b"JFIF\0";
 /// Bytes of a JFIF segment that holds no thumbnail.
 const JFIF_BARE: usize = 14;
@@ -26,7 +26,7 @@ const ISO_GAIN_MAP: &[u8] = b"urn:iso:std:iso:ts:21496";
 
 /// What a segment holds. Whatever is not listed (Adobe's colour marker first of all) is never touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// Begins an EXIF block.
     Exif,
     /// Continues the EXIF block before it.
@@ -43,7 +43,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(segment: &Segment) -> Self {
+    pub(super) fn of(segment: &Segment) -> Self {
         let starts = |magic: &[u8]| segment.payload.starts_with(magic);
         let head = segment.payload.get(EXIF.len()..).unwrap_or_default();
         let tiff = head.starts_with(b"II*\0") || head.starts_with(b"MM\0*");
@@ -85,17 +85,6 @@ pub(crate) fn orientation_of_segments<'a>(
     exif::orientation(&first.payload[EXIF.len()..])
 }
 
-/// The segments of a picture that got a new size: EXIF's own idea of the size follows.
-pub(crate) fn resized_segments(mut segments: Vec<Segment>, size: (u32, u32)) -> Vec<Segment> {
-    for segment in &mut segments {
-        if Kind::of(segment) == Kind::Exif {
-            // A damaged block says nothing about the size that a reader could believe.
-            let _ = exif::set_size(&mut segment.payload[EXIF.len()..], size);
-        }
-    }
-    segments
-}
-
 /// Kinds that go as a whole; an emptied payload marks a segment of which nothing is left.
 fn goes_whole(segment: &Segment, strip: &Strip) -> bool {
     match Kind::of(segment) {
@@ -130,7 +119,7 @@ fn strip_one(segment: &mut Segment, strip: &Strip, report: &mut Report) {
 }
 
 /// What a missing profile means.
-pub(super) fn profile_note() -> Note {
+pub(crate) fn profile_note() -> Note {
     Note::Dropped("the colour profile, as asked: colours may look different".to_owned())
 }
 

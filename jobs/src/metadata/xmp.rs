@@ -48,6 +48,27 @@ impl Property {
     }
 }
 
+/// Makes the packet say that the picture is upright, in either form of the property.
+pub(super) fn set_upright(text: &mut [u8]) {
+    const NAME: &[u8] = b"tiff:Orientation";
+    let mut at = 0;
+    while let Some(found) = text[at..]
+        .windows(NAME.len())
+        .position(|window| window == NAME)
+    {
+        at += found + NAME.len();
+        let rest = &text[at..];
+        let quoted = |byte: &&u8| !matches!(byte, b'=' | b'"' | b'\'' | b'>' | b' ');
+        let value = at + rest.iter().take(4).take_while(|byte| !quoted(byte)).count();
+        if let Some(digit) = text
+            .get_mut(value)
+            .filter(|digit| matches!(digit, b'1'..=b'8'))
+        {
+            *digit = b'1';
+        }
+    }
+}
+
 /// Blanks all properties of a kind; says whether there were any.
 ///
 /// # Errors

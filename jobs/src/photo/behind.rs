@@ -94,6 +94,20 @@ impl Behind {
         self.pictures.is_none() && self.video.is_none()
     }
 
+    /// What would be lost with everything behind the picture, if `strip` does not take it anyway.
+    pub(super) fn lost(&self, strip: &Strip) -> Option<&'static str> {
+        if self.has_pictures(strip) {
+            return Some("the pictures behind the first (a gain map)");
+        }
+        let video = self.video.is_some() && !strip.motion;
+        video.then_some("the video behind the picture")
+    }
+
+    /// Whether pictures stay behind the first.
+    pub(super) fn has_pictures(&self, strip: &Strip) -> bool {
+        self.pictures.is_some() && !strip.gainmap
+    }
+
     /// What stays and what goes. A video's place counts from the file's end, so it does not mind what goes before it.
     pub(super) fn plan(&self, strip: &Strip) -> Plan {
         let mut plan = Plan {

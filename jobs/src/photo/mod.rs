@@ -6,13 +6,15 @@
 
 mod behind;
 mod outline;
+mod pixels;
 mod shown;
 
 use crate::door::{Compressed, Keep, Kept, Note, Written};
-use crate::metadata::{Report, mpf, orientation_of_segments, resized_segments, strip_segments};
-use crate::{Budget, Error, Format, Goal, Options, Resize, Sink, SizeLimit, Source, jpeg, shrink};
+use crate::metadata::{Report, mpf, orientation_of_segments, strip_segments, without_profile};
+use crate::{Budget, Error, Format, Goal, Options, Sink, SizeLimit, Source, Strip, jpeg};
 use behind::Behind;
 use outline::Outline;
+use pixels::Pixels;
 use shown::{Held, Shown, copy};
 
 /// Compresses the JPEG file in `source` into `sink`.
@@ -30,17 +32,24 @@ pub(crate) fn compress(
         return jpeg::compress(source, sink, options, budget);
     };
     let behind = Behind::find(source, &outline)?;
-    let size = smaller(source, &outline, options, budget)?;
-    if !options.strip.is_set() && behind.is_plain() && size.is_none() {
+    let plan = behind.plan(&options.strip);
+    let pixels = match pixels::asked(source, &outline, &behind, options, budget)? {
+        Ok(pixels) => pixels,
+        Err(why) => return Ok(jpeg::outcome::kept(why, Vec::new())),
+    };
+    if !options.strip.is_set() && behind.is_plain() && pixels.is_nothing() {
         return jpeg::compress(source, sink, options, budget);
     }
-    let plan = behind.plan(&options.strip);
+    let changed = pixels.changed;
+    let mut lost = Vec::new();
     let (stripped, mut report) = outline.stripped(|segments| {
         let (segments, report) = strip_segments(segments, &options.strip);
-        match size {
-            Some(size) => (resized_segments(segments, size), report),
-            None => (segments, report),
+        let (mut segments, notes) = changed.edit_segments(segments);
+        lost = notes;
+        if pixels.drops_profile {
+            segments = without_profile(segments);
         }
+        (segments, report)
     });
     report.changed |= !plan.dropped.is_empty();
     report.notes.extend(
@@ -59,25 +68,29 @@ pub(crate) fn compress(
         before: &outline,
         plan,
         report,
+        lost,
         first_end: behind.first_end,
-        size,
+        pixels,
     }
     .compress(sink, options, budget)
 }
 
-/// The size the picture must shrink to, if any.
-fn smaller(
+/// Why a file may not become another format: what stands behind its picture would be lost.
+///
+/// # Errors
+/// [`Error::Read`], [`Error::OverBudget`].
+pub(crate) fn would_lose(
     source: &dyn Source,
-    outline: &Outline,
-    options: &Options,
+    strip: &Strip,
     budget: &Budget,
-) -> Result<Option<(u32, u32)>, Error> {
-    if options.resize == Resize::default() {
+) -> Result<Option<Keep>, Error> {
+    let Some(outline) = outline::read(source, budget)? else {
         return Ok(None);
-    }
-    let (width, height) = jpeg_size(source, budget)?;
-    let turned = orientation_of_segments(outline.segments()).is_some_and(|turn| turn >= 5);
-    Ok(shrink::size(width, height, turned, options.resize))
+    };
+    let behind = Behind::find(source, &outline)?;
+    Ok(behind
+        .lost(strip)
+        .map(|what| Keep::WouldLose(what.to_owned())))
 }
 
 /// One file under way.
@@ -87,8 +100,10 @@ struct Wrapped<'a> {
     before: &'a Outline,
     plan: behind::Plan,
     report: Report,
+    /// What the changed pixels take away.
+    lost: Vec<Note>,
     first_end: u64,
-    size: Option<(u32, u32)>,
+    pixels: Pixels,
 }
 
 impl Wrapped<'_> {
@@ -117,37 +132,50 @@ impl Wrapped<'_> {
                     sink.write(&bytes).map_err(Error::Write)?;
                     self.finish(written, sink)
                 }
-                Compressed::Kept(kept) => self.keep(kept, sink, budget),
+                Compressed::Kept(kept) => self.keep(kept, sink, options, budget),
             };
         }
         match self.engine(sink, options, budget)? {
             Compressed::Written(written) => self.finish(written, sink),
             Compressed::Kept(kept) => {
                 sink.restart().map_err(Error::Write)?;
-                self.keep(kept, sink, budget)
+                self.keep(kept, sink, options, budget)
             }
         }
     }
 
-    /// The engine's answer for the first picture, resized where that is asked.
+    /// The engine's answer for the first picture, its pixels changed where that is asked. A turned picture that is not
+    /// smaller at the quality asked for may be so without loss.
     fn engine(
         &self,
         sink: &mut dyn Sink,
         options: &Options,
         budget: &Budget,
     ) -> Result<Compressed, Error> {
-        match self.size {
-            Some(size) => shrink::compress_jpeg(&self.shown, size, sink, options, budget),
-            None => jpeg::compress(&self.shown, sink, options, budget),
+        let done = self.pixels.compress(&self.shown, sink, options, budget)?;
+        let again = matches!(&done, Compressed::Kept(kept) if kept.why == Keep::NotSmaller);
+        if !again || !self.pixels.only_turned() || options.goal == Goal::Lossless {
+            return Ok(done);
         }
+        sink.restart().map_err(Error::Write)?;
+        let exactly = Options {
+            goal: Goal::Lossless,
+            ..options.clone()
+        };
+        let budget = &budget.afresh();
+        self.pixels.compress(&self.shown, sink, &exactly, budget)
     }
 
-    /// The goal for the first picture: what stands behind takes its part of the bytes.
+    /// The goal for the first picture: what stands behind takes its part of the bytes. Pixels that must change are written
+    /// even where the original is within the size already, but not larger than it.
     fn goal_without(&self, goal: Goal, tail: u64) -> Goal {
         match goal {
             Goal::MaxSize(limit) => {
-                let first = limit.bytes(self.source.len()).saturating_sub(tail);
-                Goal::MaxSize(SizeLimit::Bytes(first))
+                let mut bytes = limit.bytes(self.source.len()).saturating_sub(tail);
+                if self.pixels.change() {
+                    bytes = bytes.min(self.shown.len().saturating_sub(1));
+                }
+                Goal::MaxSize(SizeLimit::Bytes(bytes))
             }
             Goal::Quality(_) | Goal::Ssimulacra2(_) | Goal::Lossless => goal,
         }
@@ -182,6 +210,8 @@ impl Wrapped<'_> {
         }
         written.bytes += self.plan.bytes();
         written.notes.extend(self.report.notes);
+        written.notes.extend(self.lost);
+        written.notes.extend(self.pixels.notes);
         Ok(Compressed::Written(written))
     }
 
@@ -190,8 +220,10 @@ impl Wrapped<'_> {
         self,
         mut kept: Kept,
         sink: &mut dyn Sink,
+        options: &Options,
         budget: &Budget,
     ) -> Result<Compressed, Error> {
+        kept.notes.extend(self.pixels.stay());
         let tail = self.plan.bytes();
         match &mut kept.why {
             Keep::TargetUnreachable { target, smallest } => {
@@ -210,7 +242,7 @@ impl Wrapped<'_> {
             | Keep::WouldLose(_)
                 if self.report.changed =>
             {
-                self.rewrite(kept, sink, budget)
+                self.rewrite(kept, sink, options, budget)
             }
             Keep::WithinTarget
             | Keep::NotSmaller
@@ -221,50 +253,50 @@ impl Wrapped<'_> {
 
     /// Writes the file as it is but for what was to be removed.
     fn rewrite(
-        self,
+        mut self,
         kept: Kept,
         sink: &mut dyn Sink,
+        options: &Options,
         budget: &Budget,
     ) -> Result<Compressed, Error> {
-        let mut head = self.shown.head().to_vec();
-        let moved = self.before.data - head.len() as u64;
-        if let (Some(old), Some(new), true) = (
-            self.before.mpf.clone(),
-            outline::find_mpf(&head),
-            self.plan.bytes() > 0,
-        ) {
-            let (before, after) = (
-                mpf::Place {
-                    end: self.first_end,
-                    index: old.start,
-                },
-                mpf::Place {
-                    end: self.first_end - moved,
-                    index: new.start,
-                },
-            );
-            if mpf::relocate(
-                &mut head[new.start as usize..new.end as usize],
-                before,
-                after,
-            )
-            .is_none()
-            {
-                return Ok(self.unindexed());
-            }
+        // Its pixels did not change, so its metadata must not say that they did.
+        let strip = |segments| strip_segments(segments, &options.strip);
+        let mut head = self.before.stripped(strip).0.head(budget)?;
+        self.lost.clear();
+        self.pixels.notes.clear();
+        if self.move_index(&mut head).is_none() {
+            return Ok(self.unindexed());
         }
-        let (width, height) = jpeg_size(&self.shown, budget)?;
+        let (width, height, _) = size(self.source, budget)?;
         sink.write(&head).map_err(Error::Write)?;
         copy(self.source, self.before.data..self.first_end, sink)?;
         let written = Written {
             format: Format::Jpeg,
-            bytes: self.shown.len(),
+            bytes: head.len() as u64 + self.first_end - self.before.data,
             width,
             height,
             quality: None,
             notes: kept.notes,
         };
         self.finish(written, sink)
+    }
+
+    /// Rewrites the index of further pictures in a head of another length; `None` where it is damaged.
+    fn move_index(&self, head: &mut [u8]) -> Option<()> {
+        let (Some(old), Some(new), true) = (
+            self.before.mpf.clone(),
+            outline::find_mpf(head),
+            self.plan.bytes() > 0,
+        ) else {
+            return Some(());
+        };
+        let moved = self.before.data - head.len() as u64;
+        let place = |end, index| mpf::Place { end, index };
+        mpf::relocate(
+            &mut head[new.start as usize..new.end as usize],
+            place(self.first_end, old.start),
+            place(self.first_end - moved, new.start),
+        )
     }
 }
 
@@ -280,9 +312,4 @@ pub(crate) fn size(source: &dyn Source, budget: &Budget) -> Result<(u32, u32, bo
         header.frame.height.into(),
         turned,
     ))
-}
-
-fn jpeg_size(source: &dyn Source, budget: &Budget) -> Result<(u32, u32), Error> {
-    let header = jpeg::decode::read_header(source, budget)?;
-    Ok((header.frame.width.into(), header.frame.height.into()))
 }

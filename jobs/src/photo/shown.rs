@@ -18,10 +18,6 @@ impl<'a> Shown<'a> {
     pub(super) fn new(source: &'a dyn Source, head: Vec<u8>, data: Range<u64>) -> Self {
         Self { source, head, data }
     }
-
-    pub(super) fn head(&self) -> &[u8] {
-        &self.head
-    }
 }
 
 impl Source for Shown<'_> {

@@ -22,9 +22,8 @@ use crate::door::{Compressed, Keep, Kept, Note, Written};
 use crate::metadata::{orientation_of_chunks, strip_chunks};
 use crate::{Budget, Error, Format, Goal, Options, Sink, Source, shrink};
 pub(crate) use chunk::Chunk;
-#[cfg(test)]
 pub(crate) use chunk::Place;
-pub(crate) use plain::{Plain, read_chunks, read_plain, write_plain};
+pub(crate) use plain::{Plain, file_of, read_chunks, read_plain, write_plain};
 use scan::Layout;
 pub(crate) use verify::check;
 

@@ -7,6 +7,9 @@ use super::{Chunk, corrupt, splice};
 use crate::{Budget, Error, Format, Source};
 use ::png::{BitDepth, ColorType, Transformations};
 
+/// Bytes up to the end of the image header: signature, length, name, thirteen bytes, checksum.
+const HEADER_END: usize = 8 + 8 + 13 + 4;
+
 /// Pixels of one to four channels: gray, gray and alpha, RGB, RGBA.
 #[derive(Debug)]
 pub(crate) struct Plain {
@@ -80,6 +83,30 @@ pub(crate) fn write_plain(
 ) -> Result<Vec<u8>, Error> {
     let mut layout = scan(source, budget)?;
     drop_bound(&mut layout);
+    let coded = coded(plain, budget)?;
+    let mut file = Vec::new();
+    splice::write(&coded, &layout, source, &mut file)?;
+    budget.claim(file.len() as u64)?;
+    Ok(file)
+}
+
+/// The same with chunks of the caller's choice, all before the pixels.
+///
+/// # Errors
+/// See [`Error`].
+pub(crate) fn file_of(plain: &Plain, chunks: &[Chunk], budget: &Budget) -> Result<Vec<u8>, Error> {
+    let coded = coded(plain, budget)?;
+    let more: u64 = chunks.iter().map(Chunk::length).sum();
+    let mut file = budget.vec(coded.len() + more as usize)?;
+    let (header, pixels) = coded.split_at(HEADER_END.min(coded.len()));
+    file.extend_from_slice(header);
+    chunks.iter().for_each(|chunk| chunk.append_to(&mut file));
+    file.extend_from_slice(pixels);
+    Ok(file)
+}
+
+/// A PNG of pixels alone, coded quickly.
+fn coded(plain: &Plain, budget: &Budget) -> Result<Vec<u8>, Error> {
     let mut coded = Vec::new();
     let mut encoder = ::png::Encoder::new(&mut coded, plain.width, plain.height);
     encoder.set_color(match plain.channels {
@@ -108,8 +135,5 @@ pub(crate) fn write_plain(
         writer.write_image_data(&plain.bytes).map_err(failed)?;
     }
     writer.finish().map_err(failed)?;
-    let mut file = Vec::new();
-    splice::write(&coded, &layout, source, &mut file)?;
-    budget.claim(file.len() as u64)?;
-    Ok(file)
+    Ok(coded)
 }

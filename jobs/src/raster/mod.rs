@@ -10,7 +10,7 @@ mod png;
 mod simple;
 mod tiff;
 
-use crate::{Budget, Error, Format, Source};
+use crate::{Budget, Error, Format, Source, webp};
 pub(crate) use bytes::Bytes;
 
 /// A decoded still picture in memory.
@@ -124,8 +124,8 @@ pub(crate) fn read(format: Format, source: &dyn Source, budget: &Budget) -> Resu
         Format::Tiff => tiff::read(source, budget),
         Format::Bmp | Format::Qoi | Format::Pnm => simple::read(format, source, budget),
         Format::Apng => Err(unsupported("an animated PNG as a still picture")),
+        Format::Webp => webp::read(source, budget),
         Format::Jpeg
-        | Format::Webp
         | Format::Ico
         | Format::Avif
         | Format::Heic

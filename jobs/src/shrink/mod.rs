@@ -5,8 +5,6 @@
 //! ([`png`]) is resampled in its own depth, alpha multiplied in, and handed to the PNG module.
 
 mod fitting;
-mod forward;
-mod inverse;
 mod jpeg;
 mod png;
 mod resample;
@@ -14,6 +12,7 @@ mod resample;
 pub(crate) use fitting::{Unfitted, fit, note};
 pub(crate) use jpeg::compress as compress_jpeg;
 pub(crate) use png::compress as compress_png;
+pub(crate) use resample::{Samples, resample, resample_rgb};
 
 use crate::Resize;
 

@@ -41,7 +41,7 @@ pub(crate) fn compress(
         height,
         kind,
     };
-    let small = resample(from, (width.into(), height.into()), size, budget)?;
+    let small = resample(from, (width.into(), height.into()), size, true, budget)?;
     let plain = Plain {
         bytes: small.bytes,
         width: size.0,

@@ -1,26 +1,33 @@
 //! Lanczos resampling through `fast_image_resize`, of one or more channels, in eight or sixteen bits.
 
+use crate::raster::Layout;
 use crate::{Budget, Error};
 use fast_image_resize::images::Image;
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
 
 /// Samples of a picture or of one of its components.
-pub(super) struct Samples {
+#[derive(Debug)]
+pub(crate) struct Samples {
     /// Rows without gaps; sixteen-bit samples in the machine's byte order.
-    pub(super) bytes: Vec<u8>,
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) kind: PixelType,
+    pub(crate) bytes: Vec<u8>,
+    /// Across.
+    pub(crate) width: u32,
+    /// Down.
+    pub(crate) height: u32,
+    /// Channels and depth.
+    pub(crate) kind: PixelType,
 }
 
-/// Resamples the upper left `used` (across and down, in samples) of a picture to a new size.
+/// Resamples the upper left `used` (across and down, in samples) of a picture to a new size. `alpha` says that the
+/// last of two or four channels is one.
 ///
 /// # Errors
 /// [`Error::OverBudget`]; anything the library reports would be our mistake and is [`Error::Verify`].
-pub(super) fn resample(
+pub(crate) fn resample(
     from: Samples,
     used: (f64, f64),
     to: (u32, u32),
+    alpha: bool,
     budget: &Budget,
 ) -> Result<Samples, Error> {
     let Samples {
@@ -46,6 +53,7 @@ pub(super) fn resample(
             used.0.min(width.into()),
             used.1.min(height.into()),
         )
+        .use_alpha(alpha)
         .resize_alg(ResizeAlg::Convolution(FilterType::Lanczos3));
     let mut resizer = Resizer::new();
     // It holds the picture once more, resampled one way, and with alpha multiplied in.
@@ -62,4 +70,32 @@ pub(super) fn resample(
         height: to.1,
         kind,
     })
+}
+
+/// Resamples rows of RGB or RGBA in eight bits; alpha is multiplied in on the way.
+///
+/// # Errors
+/// [`Error::Unsupported`] for other layouts; those of [`resample`].
+pub(crate) fn resample_rgb(
+    bytes: Vec<u8>,
+    layout: Layout,
+    (width, height): (u32, u32),
+    to: (u32, u32),
+    budget: &Budget,
+) -> Result<Vec<u8>, Error> {
+    let kind = match layout {
+        Layout::Rgb => PixelType::U8x3,
+        Layout::Rgba => PixelType::U8x4,
+        Layout::Gray | Layout::GrayAlpha | Layout::Cmyk => {
+            return Err(Error::Unsupported("resampling these colours".to_owned()));
+        }
+    };
+    let from = Samples {
+        bytes,
+        width,
+        height,
+        kind,
+    };
+    let used = (width.into(), height.into());
+    resample(from, used, to, true, budget).map(|small| small.bytes)
 }

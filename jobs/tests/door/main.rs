@@ -3,8 +3,12 @@
 
 mod check;
 mod common;
+mod convert;
 mod fit;
+mod gif;
 mod golden;
 mod photo;
 mod png;
 mod resize;
+mod turn;
+mod webp;

@@ -31,6 +31,11 @@ pub(super) enum Subcommands {
     Doctor(DoctorArgs),
     /// Print the settings a run would use and where each comes from
     Config(Box<RunArgs>),
+    /// Print what makes a shell complete pressroom's flags
+    Completions(CompletionsArgs),
+    /// Write the manual pages into a folder.
+    #[command(name = "__man", hide = true)]
+    Man(ManArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -46,7 +51,8 @@ Examples:
   pressroom photos -o small --run-for 2h --background -Q
       from cron: stops after two hours and goes on the next night
 
-Other commands: pressroom report [DIR], pressroom doctor [DIR], pressroom config [FLAGS].
+Other commands: pressroom report [DIR...], pressroom doctor [DIR], pressroom config [FLAGS],
+pressroom bench [PATH...], pressroom completions SHELL. Each has --help.
 A folder called like a command is written ./report.
 
 Exit codes:
@@ -250,6 +256,9 @@ pub struct RunningArgs {
     /// Stop after so many failures, such as 20 or 5%
     #[arg(long, value_name = "N|PCT", value_parser = units::count_or_share)]
     pub max_fail: Option<CountOrShare>,
+    /// Start only if this much is free on the disk of the output, such as 2GB or 5% [default: 1%, at most 256MiB]
+    #[arg(long, value_name = "SIZE|PCT", value_parser = units::amount)]
+    pub min_free: Option<Amount>,
     /// Replace a worker after so many images [default: 1000]
     #[arg(long, value_name = "N", value_parser = values::within::<u32>(1, u32::MAX))]
     pub recycle_after: Option<u32>,
@@ -344,4 +353,20 @@ pub struct DoctorArgs {
     /// The output folder to look at
     #[arg(value_name = "DIR", default_value = ".")]
     pub place: PathBuf,
+}
+
+/// `pressroom completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// `pressroom __man`.
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// The folder the pages are written to
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
 }

@@ -167,6 +167,8 @@ pub struct Running {
     pub background: bool,
     /// How much confinement.
     pub sandbox: SandboxMode,
+    /// Room there must be on the output's disk before a run starts.
+    pub min_free: Option<Amount>,
     /// Folder that gets a link to each file that killed its workers.
     pub quarantine: Option<PathBuf>,
     /// The ledger, where it does not stand in the output folder.

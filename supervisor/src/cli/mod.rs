@@ -7,6 +7,7 @@
 pub mod args;
 pub mod config;
 mod layers;
+mod papers;
 mod resolve;
 mod suggest;
 mod unbuilt;
@@ -29,8 +30,10 @@ pub enum Command {
     Report(ReportArgs),
     /// Say what this machine offers.
     Doctor(DoctorArgs),
-    /// Print this: the settings a run would use and where each comes from.
-    Settings(String),
+    /// Print this text.
+    Print(String),
+    /// Write these files into this folder.
+    Write(PathBuf, Vec<(String, Vec<u8>)>),
 }
 
 /// Why there is nothing to run. The text is complete; `Shown` goes to standard output with exit code 0, all others to
@@ -131,7 +134,7 @@ pub(crate) fn interpret(
         Some("run") => run(&args[1..], environment, read),
         Some("config") => {
             let effective = layers::effective(&args[1..], environment, read)?;
-            Ok(Command::Settings(settings_text(&effective.settings)))
+            Ok(Command::Print(settings_text(&effective.settings)))
         }
         Some(_) => other(args),
     }
@@ -155,13 +158,20 @@ fn other(args: &[OsString]) -> Result<Command, UsageError> {
     match args::Subcommands::from_arg_matches(&matches)? {
         args::Subcommands::Report(report) => Ok(Command::Report(report)),
         args::Subcommands::Doctor(doctor) => Ok(Command::Doctor(doctor)),
+        args::Subcommands::Completions(wanted) => {
+            Ok(Command::Print(papers::completions(wanted.shell)))
+        }
+        args::Subcommands::Man(wanted) => {
+            let pages = papers::manual().map_err(|error| UsageError::Invalid(error.to_string()))?;
+            Ok(Command::Write(wanted.folder, pages))
+        }
         args::Subcommands::Run(_) | args::Subcommands::Config(_) => Err(UsageError::Invalid(
             "name the command first: pressroom run PATH...".to_owned(),
         )),
     }
 }
 
-/// One line per setting; what is not listed has the default that `--help` names.
+/// One line per setting with its origin, then those that have their default, as the help text names it.
 fn settings_text(settings: &[layers::Setting]) -> String {
     let line = |setting: &layers::Setting| {
         let flags: Vec<_> = setting
@@ -171,10 +181,25 @@ fn settings_text(settings: &[layers::Setting]) -> String {
             .collect();
         format!("{}   # {}\n", flags.join(" "), setting.origin)
     };
-    if settings.is_empty() {
-        return "every setting has its default; see pressroom --help\n".to_owned();
-    }
-    settings.iter().map(line).collect()
+    let set: String = settings.iter().map(line).collect();
+    let defaults: String = layers::run_command()
+        .get_arguments()
+        .filter(|arg| arg.get_id() != "config")
+        .filter(|arg| {
+            !settings
+                .iter()
+                .any(|setting| Some(setting.key.as_str()) == arg.get_long())
+        })
+        .filter_map(default_of)
+        .collect();
+    format!("{set}# by default:\n{defaults}")
+}
+
+fn default_of(arg: &clap::Arg) -> Option<String> {
+    let help = arg.get_help()?.to_string();
+    let (_, default) = help.rsplit_once("[default: ")?;
+    let default = default.trim_end_matches(']');
+    Some(format!("#   --{} {default}\n", arg.get_long()?))
 }
 
 #[cfg(test)]

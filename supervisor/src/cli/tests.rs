@@ -111,7 +111,7 @@ fn every_flag_arrives() {
         --strip gps,thumbnail --orient apply --icc srgb --include *.jpg --exclude raw --hidden --follow-symlinks \
         --flatten --suffix -small --overwrite smaller --min-savings 5% --preserve times --jobs 3 \
         --memory-limit 256MiB,require --memory-total 1GiB --oversize alone --timeout 90s --run-for 2h --retries 0 \
-        --max-fail 5% --recycle-after 7 --background --sandbox require --quarantine q --state s.db --retry-failed \
+        --max-fail 5% --min-free 2GB --recycle-after 7 --background --sandbox require --quarantine q --state s.db --retry-failed \
         --recheck --lock wait --max-pixels 10MP -n -vv --progress off --json - --csv c --html h --metrics m";
     let flags: Vec<&str> = flags.split_whitespace().collect();
     let config = config(&flags);
@@ -495,7 +495,7 @@ fn settings_are_listed_with_their_places() {
         variables: &[("PRESSROOM_EFFORT", "3")],
         file: Some("timeout = '60s'\nmax-size = '1MB'\n"),
     };
-    let Ok(Command::Settings(text)) = request.interpret() else {
+    let Ok(Command::Print(text)) = request.interpret() else {
         panic!("refused")
     };
     insta::assert_snapshot!("settings", text);

@@ -12,7 +12,7 @@ mod topology;
 pub use choose::{Wish, WorkerCount, choose};
 pub use memory::{Gauge, Memory};
 pub use quota::Quota;
-pub use topology::Cores;
+pub use topology::{Cores, one_cpu_per_core};
 
 use std::path::Path;
 

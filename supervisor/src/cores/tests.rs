@@ -359,3 +359,11 @@ fn this_machine_has_cores_and_memory() {
         "{facts:?}"
     );
 }
+
+#[test]
+fn one_cpu_of_each_core_leaves_the_siblings_idle() {
+    let machine = with_smt();
+    assert_eq!(one_cpu_per_core(machine.root.path()), [0, 1, 2, 3]);
+    machine.mask("2-6");
+    assert_eq!(one_cpu_per_core(machine.root.path()), [2, 3, 4, 5]);
+}

@@ -29,6 +29,26 @@ enum CoreId {
 /// Counts usable cores.
 pub(super) fn survey(root: &Path) -> Cores {
     let system = root.join("sys/devices/system/cpu");
+    let (mask, online) = usable(root, &system);
+    let cores: BTreeSet<CoreId> = mask.iter().map(|cpu| core_of(&system, *cpu)).collect();
+    Cores {
+        usable: cores.len(),
+        cpus: mask.len(),
+        online,
+    }
+}
+
+/// The lowest usable CPU of each usable core, in ascending order: an affinity mask that leaves SMT siblings idle.
+pub fn one_cpu_per_core(root: &Path) -> Vec<usize> {
+    let system = root.join("sys/devices/system/cpu");
+    let mut seen = BTreeSet::new();
+    let mut cpus: Vec<usize> = usable(root, &system).0.into_iter().collect();
+    cpus.retain(|cpu| seen.insert(core_of(&system, *cpu)));
+    cpus
+}
+
+/// CPUs this process may use, and how many the machine has online.
+fn usable(root: &Path, system: &Path) -> (BTreeSet<usize>, Option<usize>) {
     let online = line(&system.join("online")).and_then(|list| cpu_list(&list));
     let mut mask = affinity(root)
         .or_else(|| online.clone())
@@ -40,12 +60,7 @@ pub(super) fn survey(root: &Path) -> Cores {
     if mask.is_empty() {
         mask = unseen();
     }
-    let cores: BTreeSet<CoreId> = mask.iter().map(|cpu| core_of(&system, *cpu)).collect();
-    Cores {
-        usable: cores.len(),
-        cpus: mask.len(),
-        online: online.map(|online| online.len()),
-    }
+    (mask, online.map(|online| online.len()))
 }
 
 /// The affinity mask as the kernel prints it, which works beyond 1,024 CPUs too. Cpusets are already folded in.

@@ -4,6 +4,7 @@ use super::{Findings, LedgerHealth, probe};
 use crate::cli::Config;
 use crate::cores::{self, Wish};
 use crate::ledger::{HowEnded, Reader, Run, default_path};
+use crate::sys::Room;
 use crate::sys::cgroup::{self, Delegated};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -40,18 +41,8 @@ pub(crate) fn look(config: &Config, place: &Path) -> Findings {
 
 /// Bytes an ordinary user may still write at `place`, or at the nearest folder above it that exists.
 fn free(place: &Path) -> Result<(std::path::PathBuf, u64), String> {
-    let absolute =
-        std::path::absolute(place).map_err(|error| format!("{}: {error}", place.display()))?;
-    let there = absolute
-        .ancestors()
-        .find(|folder| folder.is_dir())
-        .unwrap_or(Path::new("/"));
-    let stat =
-        rustix::fs::statvfs(there).map_err(|error| format!("{}: {error}", there.display()))?;
-    Ok((
-        there.to_owned(),
-        stat.f_bavail.saturating_mul(stat.f_frsize),
-    ))
+    let room = Room::at(place).map_err(|error| format!("{}: {error}", place.display()))?;
+    Ok((room.folder, room.free))
 }
 
 fn ledger(path: &Path) -> LedgerHealth {

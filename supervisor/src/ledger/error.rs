@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
     /// The folder for it cannot be made.
-    #[error("could not create the folder {} for the ledger: {source}", path.display())]
+    #[error("could not create the folder {} for the ledger: {source}; check who may write there, or put it elsewhere with --state FILE", path.display())]
     Folder {
         /// The folder.
         path: PathBuf,

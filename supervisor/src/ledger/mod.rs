@@ -4,7 +4,7 @@
 //! by the recorder) and any number of [`Reader`]s look at it at once. It knows no publishing, no pool and no wording of
 //! reports; [`words`] only gives the closed enums their names.
 //!
-//! Tables, for people who query it themselves (`sqlite3 OUT/.pressroom/ledger.db`): see [`schema`].
+//! Tables: see [`schema`]; for people who query it themselves, LEDGER.md.
 
 mod entry;
 mod error;
@@ -47,3 +47,6 @@ pub(crate) fn root_key(ledger: &Path, output: &Path) -> Vec<u8> {
         output.as_os_str().as_bytes().to_vec()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,12 +5,23 @@ use super::recovery::hash_of;
 use super::row::{self, bytes, path};
 use super::schema::{self, HowEnded, Run, RunEnd};
 use super::writer::published;
-use super::{Entry, Keys, Known, LedgerError, Previous, root_key, words};
+use super::{Entry, Keys, Known, LedgerError, Previous, Verdict, root_key, words};
+use crate::plan::kept_place;
 use crate::task::{Skip, Task};
 use pressroom_shared::Identity;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+/// Where the output of an earlier run stands: an original that was kept has its own extension.
+fn place(known: &Known, task: &Task) -> PathBuf {
+    match known.verdict {
+        Verdict::Kept => kept_place(task).destination,
+        Verdict::Saved | Verdict::Skipped | Verdict::Failed | Verdict::Interrupted => {
+            task.destination.clone()
+        }
+    }
+}
 
 /// How the walk looks at what is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +86,7 @@ impl Reader {
         let Some(known) = self.known(&task.target)? else {
             return Ok(Previous::Never);
         };
-        let output = look(&task.destination, recheck);
+        let output = look(&place(&known, task), recheck);
         Ok(judge(&known, task.identity, keys, output, recheck))
     }
 
@@ -83,13 +94,19 @@ impl Reader {
         if task.destination == task.source {
             return Ok(false);
         }
-        let Ok(found) = std::fs::symlink_metadata(&task.destination) else {
+        let Some(known) = self.known(&task.target)? else {
             return Ok(false);
         };
-        let known = self.known(&task.target)?;
-        Ok(known.is_some_and(|known| {
-            is_foreign(&known, task.identity, keys, found.len(), mtime_ns(&found))
-        }))
+        let Ok(found) = std::fs::symlink_metadata(place(&known, task)) else {
+            return Ok(false);
+        };
+        Ok(is_foreign(
+            &known,
+            task.identity,
+            keys,
+            found.len(),
+            mtime_ns(&found),
+        ))
     }
 
     fn known(&self, target: &Path) -> Result<Option<Known>, LedgerError> {

@@ -13,7 +13,7 @@ pub(crate) const WORKER_ARGUMENT: &str = "__worker";
 
 /// What is started as a worker.
 #[derive(Debug, Clone)]
-pub(crate) struct Launcher {
+pub struct Launcher {
     program: PathBuf,
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
@@ -30,7 +30,7 @@ pub(super) struct Launched {
 
 impl Launcher {
     /// Starts this executable, even if its file was replaced or removed meanwhile.
-    pub(crate) fn own() -> Self {
+    pub fn own() -> Self {
         Self {
             program: sys::own_executable(),
             arguments: vec![WORKER_ARGUMENT.into()],

@@ -10,7 +10,7 @@ mod channel;
 mod launch;
 mod stderr;
 
-pub(crate) use launch::Launcher;
+pub use launch::Launcher;
 #[cfg(debug_assertions)]
 pub(crate) use launch::WORKER_ARGUMENT;
 
@@ -35,16 +35,16 @@ const LEAVING: Duration = Duration::from_millis(250);
 
 /// Something heard from a worker.
 #[derive(Debug)]
-pub(crate) struct Heard {
+pub struct Heard {
     /// From whom.
-    pub(crate) worker: WorkerId,
+    pub worker: WorkerId,
     /// What.
-    pub(crate) news: News,
+    pub news: News,
 }
 
 /// What can be heard.
 #[derive(Debug)]
-pub(crate) enum News {
+pub enum News {
     /// A message, well-formed and believed in nothing else.
     Message(ToSupervisor),
     /// What came was no message; the text says what was wrong with it.
@@ -55,16 +55,16 @@ pub(crate) enum News {
 
 /// How a process ended.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub struct Ended {
     /// As the system tells it; `None` where it could not tell.
-    pub(crate) status: Option<ExitStatus>,
+    pub status: Option<ExitStatus>,
     /// The end of its standard error, as it came.
-    pub(crate) words: Vec<u8>,
+    pub words: Vec<u8>,
 }
 
 /// One process.
 #[derive(Debug)]
-pub(crate) struct Link {
+pub struct Link {
     pid: u32,
     alive: Arc<AtomicBool>,
     outbound: Option<Outbound>,
@@ -75,7 +75,7 @@ impl Link {
     ///
     /// # Errors
     /// When the process cannot be started.
-    pub(crate) fn start(
+    pub fn start(
         launcher: &Launcher,
         worker: WorkerId,
         heard: mpsc::Sender<Heard>,
@@ -103,12 +103,15 @@ impl Link {
     }
 
     /// Its process id, as long as it lives.
-    pub(crate) fn pid(&self) -> Option<u32> {
+    pub fn pid(&self) -> Option<u32> {
         self.alive.load(Ordering::Relaxed).then_some(self.pid)
     }
 
     /// Sends a message; never waits. A worker that does not read is a matter for its deadline.
-    pub(crate) fn send(&self, message: &ToWorker) -> Result<(), frame::FrameError> {
+    ///
+    /// # Errors
+    /// When the message is too long for a frame.
+    pub fn send(&self, message: &ToWorker) -> Result<(), frame::FrameError> {
         let frame = frame::encode(message)?;
         if let Some(outbound) = &self.outbound {
             outbound.send(frame);
@@ -117,12 +120,12 @@ impl Link {
     }
 
     /// Closes its input, which tells it to leave.
-    pub(crate) fn close(&mut self) {
+    pub fn close(&mut self) {
         self.outbound = None;
     }
 
     /// Kills it and whatever it started; harmless if it is gone.
-    pub(crate) fn kill(&self) {
+    pub fn kill(&self) {
         self.signal(sys::Signal::Kill);
     }
 

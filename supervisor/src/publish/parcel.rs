@@ -2,6 +2,7 @@
 
 use super::files::Found;
 use crate::ledger::{Entry, Published, Row};
+use crate::plan::kept_place;
 use crate::recorder::Publish;
 use crate::task::{Ending, Record};
 use pressroom_shared::{Identity, Outcome};
@@ -15,6 +16,8 @@ pub(crate) struct Parcel {
     pub(crate) record: Record,
     /// Where the worker left its file.
     pub(crate) staged: PathBuf,
+    /// Where it goes: an original that is kept although another format was asked for keeps its extension.
+    destination: PathBuf,
     /// How far it has come.
     pub(crate) state: State,
 }
@@ -86,6 +89,10 @@ impl Parcel {
     /// What the worker delivered, believed in nothing yet.
     pub(crate) fn of(publish: Publish) -> Self {
         let format = format_of(&publish.done.outcome);
+        let destination = match &publish.done.outcome {
+            Outcome::Kept(_) => kept_place(&publish.task).destination,
+            Outcome::Saved(_) | Outcome::Failed(_) => publish.task.destination.clone(),
+        };
         let record = Record {
             task: publish.task,
             ending: match publish.done.outcome {
@@ -105,13 +112,14 @@ impl Parcel {
         Self {
             record,
             staged: publish.staged,
+            destination,
             state: State::Ended(None),
         }
     }
 
     /// Absolute path of the output.
     pub(crate) fn destination(&self) -> &Path {
-        &self.record.task.destination
+        &self.destination
     }
 
     /// The parcel, if it is still on its way.

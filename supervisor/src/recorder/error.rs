@@ -10,7 +10,7 @@ pub enum RecorderError {
     Ledger(#[from] LedgerError),
     /// The thread did not start.
     #[error(
-        "could not start the recorder's thread: {source}; the system allows no more threads to this user"
+        "could not start the recorder's thread: {source}; the system allows no more threads to this user, so end other programs or raise the limit (ulimit -u)"
     )]
     Thread {
         /// What the system said.

@@ -4,16 +4,19 @@
 use super::lane::Outlet;
 use super::screen::Screen;
 use super::tally::Tally;
-use super::text::{grouped, name};
+use super::text::{grouped, name, rate, saving};
 use crate::units::show_size;
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-/// Redraws per second.
+/// Redraws per second, at most.
 const HERTZ: u8 = 8;
+
+/// Time between two looks at what is new.
+const BETWEEN: Duration = Duration::from_millis(120);
 
 /// The display.
 #[derive(Debug)]
@@ -21,6 +24,25 @@ pub(super) struct Bars {
     all: MultiProgress,
     total: ProgressBar,
     seats: BTreeMap<u16, ProgressBar>,
+    /// What seats began or, with nothing, ended since it was last shown.
+    news: BTreeMap<u16, Option<PathBuf>>,
+    counted: bool,
+    shown: Option<Instant>,
+}
+
+/// What the total line says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Standing<'a> {
+    /// The sums so far.
+    pub(super) tally: &'a Tally,
+    /// Inputs known of.
+    pub(super) inputs: u64,
+    /// Whether those are all.
+    pub(super) counted: bool,
+    /// Time since the start in milliseconds.
+    pub(super) elapsed_ms: u64,
+    /// Time left in milliseconds, once that can be told.
+    pub(super) left_ms: Option<u64>,
 }
 
 impl Bars {
@@ -39,39 +61,51 @@ impl Bars {
             all,
             total,
             seats: BTreeMap::new(),
-        }
-    }
-
-    pub(super) fn found(&mut self, count: u64, walk_done: bool) {
-        self.total.set_length(count);
-        if walk_done {
-            self.total.set_style(total_style(true));
+            news: BTreeMap::new(),
+            counted: false,
+            shown: None,
         }
     }
 
     pub(super) fn started(&mut self, seat: u16, source: &Path) {
-        let bar = self.seat(seat);
-        bar.reset_elapsed();
-        bar.set_message(name(source));
+        self.news.insert(seat, Some(source.to_path_buf()));
     }
 
     pub(super) fn idle(&mut self, seat: u16) {
-        self.seat(seat).set_message("waiting");
+        self.news.insert(seat, None);
     }
 
-    pub(super) fn ended(&mut self, tally: &Tally) {
-        self.total.set_position(tally.ended());
-        let failed = tally.failed_in_all();
-        let failures = if failed > 0 {
-            format!(", {} failed", grouped(failed))
-        } else {
-            String::new()
-        };
-        self.total.set_message(format!(
-            "{} -> {}{failures}",
-            show_size(tally.bytes_in),
-            show_size(tally.bytes_out)
-        ));
+    /// Shows how far it is, unless that was done just now: indicatif makes up each line before it finds that it is too early
+    /// to draw it, which would cost small images more than their own work.
+    pub(super) fn stand(&mut self, standing: &Standing<'_>) {
+        if self.shown.is_some_and(|at| at.elapsed() < BETWEEN) {
+            return;
+        }
+        self.shown = Some(Instant::now());
+        self.show_seats();
+        if standing.counted && !self.counted {
+            self.counted = true;
+            self.total.set_style(total_style(true));
+        }
+        self.total.set_length(standing.inputs);
+        self.total.set_position(standing.tally.ended());
+        self.total.set_prefix(pace(standing));
+        if standing.tally.ended() > 0 {
+            self.total.set_message(sums(standing.tally));
+        }
+    }
+
+    fn show_seats(&mut self) {
+        for (seat, news) in std::mem::take(&mut self.news) {
+            let bar = self.seat(seat);
+            match news {
+                Some(source) => {
+                    bar.reset_elapsed();
+                    bar.set_message(name(&source));
+                }
+                None => bar.set_message("waiting"),
+            }
+        }
     }
 
     /// Lets `print` write to the terminal without tearing the display.
@@ -102,106 +136,57 @@ impl Bars {
 }
 
 fn seat_style() -> ProgressStyle {
-    style("{prefix} {elapsed:>4} {wide_msg}")
+    style(SEAT)
 }
 
-fn total_style(walk_done: bool) -> ProgressStyle {
-    if walk_done {
-        style("[{bar:24}] {human_pos} of {human_len}, {msg}, {rate}, {eta} left")
-            .progress_chars("=> ")
-    } else {
-        style("{human_pos} of {human_len}+ (still looking), {msg}, {rate}")
-    }
+/// Two lines: how far it is, and what came of it.
+fn total_style(counted: bool) -> ProgressStyle {
+    let style = style(if counted { COUNTED } else { COUNTING });
+    style.progress_chars("=> ")
 }
+
+const COUNTED: &str = "[{bar:24}] {human_pos} of {human_len}{prefix}\n{wide_msg}";
+const COUNTING: &str = "{human_pos} of {human_len} and more, still looking{prefix}\n{wide_msg}";
+const SEAT: &str = "{prefix} {elapsed:>4} {wide_msg}";
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template)
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .with_key("rate", show_rate)
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-fn show_rate(state: &ProgressState, text: &mut dyn Write) {
-    // A display that cannot be written to has nobody to tell.
-    let _ = write!(text, "{:.1} images/s", state.per_sec());
+fn pace(standing: &Standing<'_>) -> String {
+    let per_second = rate(standing.tally.done(), standing.elapsed_ms);
+    let left = standing
+        .left_ms
+        .map_or_else(String::new, |ms| format!(", {} left", coarse(ms)));
+    format!(", {per_second} images/s{left}")
+}
+
+fn sums(tally: &Tally) -> String {
+    let mut text = format!(
+        "{} -> {}, {}",
+        show_size(tally.bytes_in),
+        show_size(tally.bytes_out),
+        saving(tally.bytes_in, tally.bytes_out)
+    );
+    if tally.bytes_in == 0 {
+        "nothing compressed yet".clone_into(&mut text);
+    }
+    let failed = tally.failed_in_all();
+    if failed > 0 {
+        let _ = write!(text, ", {} failed", grouped(failed));
+    }
+    text
+}
+
+/// An estimate, told no finer than it can be.
+pub(super) fn coarse(ms: u64) -> String {
+    let seconds = ms.div_ceil(1000);
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h", seconds.div_ceil(3600)),
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io;
-    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-    use std::sync::{Arc, Mutex};
-
-    /// A terminal that goes away after so many frames.
-    struct Closed(Arc<AtomicU32>);
-
-    impl io::Write for Closed {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let left = self.0.load(Relaxed);
-            if left == 0 {
-                return Err(io::Error::from_raw_os_error(5));
-            }
-            self.0.store(left - 1, Relaxed);
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn a_terminal_that_goes_away_takes_nothing_with_it() {
-        for frames in [0, 1, 5] {
-            let mut bars = Bars::on(Screen::new(Box::new(Closed(Arc::new(frames.into())))));
-            let mut said = 0;
-            for seat in 0..4 {
-                bars.found(u64::from(seat), seat == 3);
-                bars.started(seat, Path::new("a.jpg"));
-                bars.aside(|| said += 1);
-                bars.ended(&Tally::default());
-                bars.idle(seat);
-            }
-            bars.clear();
-            bars.aside(|| said += 1);
-            drop(bars);
-            assert_eq!(said, 5, "what is printed aside is tried all the same");
-        }
-    }
-
-    /// A terminal that remembers.
-    #[derive(Clone, Default)]
-    struct Seen(Arc<Mutex<Vec<u8>>>);
-
-    impl io::Write for Seen {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn lines_are_drawn_and_taken_away_again() {
-        let seen = Seen::default();
-        let mut bars = Bars::on(Screen::new(Box::new(seen.clone())));
-        bars.started(0, Path::new("a.jpg"));
-        bars.aside(|| {});
-        bars.clear();
-        let text = String::from_utf8(seen.0.lock().unwrap().clone()).unwrap();
-        assert!(text.contains("a.jpg"), "{text:?}");
-        assert!(text.contains("\u{1b}[2K"), "{text:?}");
-    }
-
-    #[test]
-    fn the_templates_are_valid() {
-        for template in [
-            "{prefix} {elapsed:>4} {wide_msg}",
-            "[{bar:24}] {human_pos} of {human_len}, {msg}, {rate}, {eta} left",
-            "{human_pos} of {human_len}+ (still looking), {msg}, {rate}",
-        ] {
-            assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
-        }
-    }
-}
+mod tests;

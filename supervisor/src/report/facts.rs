@@ -37,6 +37,8 @@ pub struct Facts {
     pub how: Option<HowEnded>,
     /// Inputs found.
     pub discovered: u64,
+    /// Inputs there are in all, where they were counted ahead: of a run that ended early, more than were found.
+    pub expected: Option<u64>,
     /// Files passed over.
     pub ignored: u64,
     /// Milliseconds since 1970 at which the run started.
@@ -60,6 +62,7 @@ impl Facts {
             wall_ms: end.wall_ms,
             how: Some(end.how),
             discovered: end.discovered,
+            expected: None,
             ignored: end.ignored,
             started,
             ended: Some(end.ended),
@@ -76,6 +79,7 @@ impl Facts {
             wall_ms: end.map_or(0, |end| end.wall_ms),
             how: end.map(|end| end.how),
             discovered: end.map_or(0, |end| end.discovered),
+            expected: None,
             ignored: end.map_or(0, |end| end.ignored),
             started: run.started,
             ended: end.map(|end| end.ended),

@@ -1,5 +1,6 @@
 //! Texts for people: the head of a run, its line per file, its summary, the message that quiet runs leave. Pure.
 
+use super::bars::{Standing, coarse};
 use super::facts::{Facts, Header};
 use super::tally::{Failures, Tally};
 use super::text::{clean, count, duration, grouped, name, rate, saving};
@@ -122,7 +123,7 @@ pub fn past_summary(tally: &Tally, facts: &Facts) -> String {
         );
     }
     text.push_str(&kept(tally));
-    text.push_str(&skipped(tally));
+    text.push_str(&skipped(tally, facts));
     text.push_str(&failures(&tally.failed));
     text.push_str(&remarks(tally, facts));
     text
@@ -139,12 +140,7 @@ fn passed_over(tally: &Tally, facts: &Facts) -> Option<String> {
 }
 
 fn headline(tally: &Tally, facts: &Facts) -> String {
-    let found = if facts.how == Some(HowEnded::Finished) {
-        ""
-    } else {
-        " found so far"
-    };
-    let images = count(facts.discovered.max(tally.ended()), "image");
+    let images = images(tally, facts);
     let did = match tally.done() {
         0 if tally.ended() == 0 => "nothing to do".to_owned(),
         0 if tally.exists + tally.interrupted > 0 => "nothing was done".to_owned(),
@@ -158,10 +154,21 @@ fn headline(tally: &Tally, facts: &Facts) -> String {
         ),
     };
     format!(
-        "{images}{found} in {} with {}: {did}\n",
+        "{images} in {} with {}: {did}\n",
         duration(facts.wall_ms),
         count(facts.workers.into(), "worker")
     )
+}
+
+/// "6 images"; of a run that ended early, how far it came.
+fn images(tally: &Tally, facts: &Facts) -> String {
+    let found = facts.discovered.max(tally.ended());
+    let through = tally.ended().saturating_sub(tally.interrupted);
+    match (facts.how, facts.expected) {
+        (Some(HowEnded::Finished), _) => count(found, "image"),
+        (_, Some(all)) => format!("{} of {}", grouped(through), count(all.max(found), "image")),
+        (_, None) => format!("{} found so far", count(found, "image")),
+    }
 }
 
 fn kept(tally: &Tally) -> String {
@@ -177,7 +184,11 @@ fn kept(tally: &Tally) -> String {
     text
 }
 
-fn skipped(tally: &Tally) -> String {
+fn skipped(tally: &Tally, facts: &Facts) -> String {
+    // Where all were counted ahead, those that were not even found are left as well.
+    let unseen = facts
+        .expected
+        .map_or(0, |all| all.saturating_sub(tally.ended()));
     let mut text = String::new();
     for (number, what) in [
         (tally.unchanged, "done by an earlier run, unchanged since"),
@@ -190,7 +201,7 @@ fn skipped(tally: &Tally) -> String {
             "left alone, because an output that is not ours has their name; see --overwrite",
         ),
         (
-            tally.interrupted,
+            tally.interrupted + unseen,
             "not begun or not ended; run the same command again to do them",
         ),
     ] {
@@ -256,7 +267,7 @@ fn how_ended(how: Option<HowEnded>) -> Option<&'static str> {
     match how {
         Some(HowEnded::Finished) => None,
         Some(HowEnded::TimeUp) => {
-            Some("stopped because --run-for was over; the next run goes on from here")
+            Some("stopped because --run-for was over; the same command goes on from here")
         }
         Some(HowEnded::TooManyFailures) => {
             Some("stopped because --max-fail was reached; look at the failures, then run again")
@@ -294,177 +305,31 @@ pub fn mail(tally: &Tally, facts: &Facts) -> Option<String> {
             grouped(tally.exists)
         )
     } else {
-        format!("{images} found for {output}, and the run ended early")
+        format!(
+            "{} into {output}, and the run ended early",
+            self::images(tally, facts)
+        )
     };
     Some(format!("pressroom: {news}\n{}", summary(tally, facts)))
 }
 
 /// A progress line without a terminal's help.
-pub fn progress(tally: &Tally, found: u64, walk_done: bool, elapsed_ms: u64) -> String {
-    let open = if walk_done { "" } else { "+" };
+pub(super) fn progress(standing: &Standing<'_>) -> String {
+    let tally = standing.tally;
+    let left = standing
+        .left_ms
+        .map_or_else(String::new, |ms| format!(", {} left", coarse(ms)));
     format!(
-        "{} of {}{open} images, {} failed, {} -> {}, {} images/s",
+        "{} of {}{} images, {} failed, {} -> {}, {} images/s{left}",
         grouped(tally.ended()),
-        grouped(found),
+        grouped(standing.inputs),
+        if standing.counted { "" } else { "+" },
         grouped(tally.failed_in_all()),
         show_size(tally.bytes_in),
         show_size(tally.bytes_out),
-        rate(tally.done(), elapsed_ms),
+        rate(tally.done(), standing.elapsed_ms),
     )
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::samples;
-    use super::*;
-    use std::path::PathBuf;
-
-    #[test]
-    fn a_quiet_run_does_not_call_failed_what_was_left_alone() {
-        let tally = Tally {
-            exists: 13,
-            ..Tally::default()
-        };
-        let text = mail(&tally, &samples::facts()).unwrap();
-        let first = text.lines().next().unwrap();
-        assert!(
-            first.contains("13 of ") && first.ends_with(" left alone"),
-            "{first}"
-        );
-        let mut early = samples::facts();
-        early.how = Some(HowEnded::Signal);
-        let text = mail(&Tally::default(), &early).unwrap();
-        assert!(!text.contains("failed"), "{text}");
-    }
-
-    #[test]
-    fn a_message_that_begins_with_its_title_is_said_once() {
-        let text = with_message("not an image", "not an image: it looks like a video");
-        assert_eq!(text, "not an image: it looks like a video");
-    }
-
-    #[test]
-    fn the_head_says_what_how_many_why_and_under_what() {
-        let text = header(&Header {
-            inputs: vec![PathBuf::from("photos")],
-            output: Some(PathBuf::from("out")),
-            goal: "each image at most 300 KB".to_owned(),
-            workers: 2,
-            workers_why: "2 physical cores".to_owned(),
-            cap: "512 MiB per worker (process limit; page cache not counted)".to_owned(),
-            sandbox: "Landlock and system-call filter".to_owned(),
-        });
-        insta::assert_snapshot!(text, @r"
-        photos -> out: each image at most 300 KB
-          2 workers: 2 physical cores
-          memory: 512 MiB per worker (process limit; page cache not counted); sandbox: Landlock and system-call filter
-        ");
-    }
-
-    #[test]
-    fn a_file_is_one_line() {
-        let mut text = String::new();
-        for entry in [
-            samples::saved(),
-            samples::kept(),
-            samples::failed("b/new\nline.jpg"),
-        ] {
-            text += &line(&entry);
-            text.push('\n');
-        }
-        insta::assert_snapshot!(text, @r"
-        saved    /in/a/one.jpg: 4.5 MB -> 299 KB, 93.3 % smaller, quality 61, 0.04 s
-        kept     /in/a/small.jpg: already within the size asked for [the name says another format; the content is PNG]
-        FAILED   /in/b/new\nline.jpg: damaged or cut off: the data ends after 12 of 40 rows [1 worker died on it]
-        ");
-    }
-
-    #[test]
-    fn the_summary_is_read_in_one_look() {
-        insta::assert_snapshot!(summary(&samples::tally(), &samples::facts()), @r"
-        6 images in 1.2 s with 2 workers: 1 saved, 1 kept, 2 failed; 3.3 images/s
-          4.6 MB -> 399 KB, 91.3 % smaller
-          kept as they were: 1 (already within the size asked for)
-          1: done by an earlier run, unchanged since
-          1: not begun or not ended; run the same command again to do them
-          FAILED, damaged or cut off: 2
-            /in/b/cut.jpg: the data ends after 12 of 40 rows
-            /in/b/new\nline.jpg: the data ends after 12 of 40 rows
-          workers that died and were replaced: 2
-          peak memory of a worker: 14 MiB
-          1 file with a warning; `pressroom report` shows them
-        ");
-    }
-
-    #[test]
-    fn a_run_with_nothing_to_do_says_so() {
-        let mut tally = Tally::default();
-        for _ in 0..20 {
-            tally.add(&samples::entry("a.jpg", Verdict::Skipped, "unchanged"));
-        }
-        let facts = Facts {
-            discovered: 20,
-            wall_ms: 40,
-            ..samples::facts()
-        };
-        insta::assert_snapshot!(summary(&tally, &facts), @r"
-        20 images in 0.04 s with 2 workers: nothing to do again
-          20: done by an earlier run, unchanged since
-        ");
-        assert_eq!(mail(&tally, &facts), None);
-    }
-
-    #[test]
-    fn an_empty_folder_says_what_was_passed_over() {
-        let facts = Facts {
-            discovered: 0,
-            wall_ms: 10,
-            ..samples::facts()
-        };
-        insta::assert_snapshot!(summary(&Tally::default(), &facts), @r"
-        0 images in 0.01 s with 2 workers: nothing to do
-          3 files passed over: hidden, excluded, or without the name of an image
-        ");
-    }
-
-    #[test]
-    fn many_failures_stay_readable() {
-        let mut tally = Tally::default();
-        for number in 0..17 {
-            tally.add(&samples::failed(&format!("{number:02}.jpg")));
-        }
-        let text = mail(
-            &tally,
-            &Facts {
-                discovered: 17,
-                ..samples::facts()
-            },
-        )
-        .unwrap();
-        insta::assert_snapshot!(text, @r"
-        pressroom: 17 of 17 images into /out failed
-        17 images in 1.2 s with 2 workers: 0 saved, 0 kept, 17 failed; 14.1 images/s
-          FAILED, damaged or cut off: 17
-            /in/00.jpg: the data ends after 12 of 40 rows
-            /in/01.jpg: the data ends after 12 of 40 rows
-            /in/02.jpg: the data ends after 12 of 40 rows
-            /in/03.jpg: the data ends after 12 of 40 rows
-            /in/04.jpg: the data ends after 12 of 40 rows
-            and 12 more; `pressroom report --failed` names them
-          workers that died and were replaced: 17
-        ");
-    }
-
-    #[test]
-    fn an_early_end_says_why_and_how_to_go_on() {
-        let facts = Facts {
-            how: Some(HowEnded::TimeUp),
-            ..samples::facts()
-        };
-        let text = mail(&Tally::default(), &facts).unwrap();
-        assert!(
-            text.contains("--run-for was over; the next run goes on from here"),
-            "{text}"
-        );
-    }
-}
+mod tests;

@@ -142,4 +142,52 @@ mod tests {
             assert!(value.parse::<f64>().is_ok(), "{line}");
         }
     }
+
+    /// What Prometheus is told to watch.
+    const ALERTS: &str = include_str!("../../../scripts/alerts.yml");
+
+    /// The words of an alert's expressions that name metrics, with the label and values asked of each.
+    fn selectors() -> Vec<(String, Option<(String, String)>)> {
+        let is_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+        let expressions = ALERTS
+            .split("expr:")
+            .skip(1)
+            .map(|rest| rest.split(" for:").next().unwrap());
+        expressions
+            .flat_map(|expression| {
+                expression
+                    .match_indices("pressroom_")
+                    .map(move |(at, _)| &expression[at..])
+            })
+            .map(|rest| {
+                let end = rest.find(|letter| !is_name(letter)).unwrap_or(rest.len());
+                let labels = rest[end..].strip_prefix('{').map(|labels| {
+                    let (label, values) = labels.split_once('=').unwrap();
+                    let values = values.trim_start_matches('~').trim_start_matches('"');
+                    (
+                        label.to_owned(),
+                        values.split('"').next().unwrap().to_owned(),
+                    )
+                });
+                (rest[..end].to_owned(), labels)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn alerts_watch_what_there_is() {
+        let text = text(&samples::tally(), &samples::facts());
+        let selectors = selectors();
+        assert!(selectors.len() > 8, "{selectors:?}");
+        for (name, labels) in selectors {
+            let Some((label, values)) = labels else {
+                assert!(text.contains(&format!("\n{name} ")), "no metric {name}");
+                continue;
+            };
+            for value in values.split('|') {
+                let sample = format!("\n{name}{{{label}=\"{value}\"}} ");
+                assert!(text.contains(&sample), "no {sample}");
+            }
+        }
+    }
 }

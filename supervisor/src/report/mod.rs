@@ -3,6 +3,7 @@
 //! [`tally`] adds up, [`human`], [`json`], [`csv`] and [`metrics`] turn sums and entries into text without printing it,
 //! [`html`] makes a page of them, [`past`] asks the ledger, and [`terminal`] is the one place that prints.
 
+mod ahead;
 mod bars;
 pub mod csv;
 mod facts;

@@ -147,11 +147,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report");
         let (tally, facts) = (samples::tally(), samples::facts());
-        let digest = html::Digest::new(samples::facts(), String::new(), None, true);
+        let digest = html::Digest::new(true);
         let texts = [
             json::run(&tally, &facts),
             csv::HEAD.to_owned(),
-            html::page(&digest),
+            html::page(&digest, &[]),
             metrics::text(&tally, &facts),
         ];
         for (ours, text) in KINDS.into_iter().zip(&texts) {

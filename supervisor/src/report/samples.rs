@@ -87,6 +87,7 @@ pub(super) fn facts() -> Facts {
         wall_ms: 1200,
         how: Some(HowEnded::Finished),
         discovered: 6,
+        expected: None,
         ignored: 3,
         started: 0,
         ended: Some(1200),

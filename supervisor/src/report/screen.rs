@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
 /// Columns where the terminal does not say.
-const USUAL_WIDTH: u16 = 80;
+pub(super) const USUAL_WIDTH: u16 = 80;
 
 /// A terminal that is drawn on until it fails.
 pub(super) struct Screen(Mutex<State>);

@@ -4,7 +4,8 @@
 //! the stream is given up and said to be incomplete at the end, and the ledger still has everything. Nor does anything here
 //! wait for a reader while the work goes on; only the end does, for a while.
 
-use super::bars::Bars;
+use super::ahead::Pace;
+use super::bars::{Bars, Standing};
 use super::facts::{Facts, Header};
 use super::lane::{Full, Outlet};
 use super::occupied::{self, Kind, Occupied};
@@ -13,10 +14,12 @@ use super::text::clean;
 use super::{csv, human, json};
 use crate::cli::config::{OutputConfig, Progress, Sink};
 use crate::ledger::Entry;
+use crate::source::{Expected, Outlook};
 use crate::task::Record;
 use std::fs::File;
 use std::io::{self, IsTerminal, LineWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Time between two progress lines where there are no bars.
@@ -69,6 +72,8 @@ pub struct Terminal {
     tally: Tally,
     found: u64,
     walk_done: bool,
+    outlook: Option<Arc<Outlook>>,
+    pace: Pace,
     begun: Instant,
 }
 
@@ -102,6 +107,8 @@ impl Terminal {
             tally: Tally::default(),
             found: 0,
             walk_done: false,
+            outlook: None,
+            pace: Pace::default(),
             begun: Instant::now(),
         })
     }
@@ -139,13 +146,38 @@ impl Terminal {
         self.display.aside(|| errors.write(&line));
     }
 
+    /// Whether somebody looks on who would like to know how much is still to come.
+    pub fn is_watched(&self) -> bool {
+        match self.display {
+            Display::Bars(_) | Display::Lines { .. } => true,
+            Display::Off => false,
+        }
+    }
+
+    /// Where it can be read how much there is to do.
+    pub fn look_ahead(&mut self, outlook: Arc<Outlook>) {
+        self.outlook = Some(outlook);
+    }
+
+    /// How many inputs there are in all, if they were counted ahead.
+    pub fn expected(&self) -> Option<u64> {
+        let expected = self.so_far().filter(|expected| expected.complete)?;
+        Some(expected.inputs)
+    }
+
+    fn so_far(&self) -> Option<Expected> {
+        self.outlook.as_ref().map(|outlook| outlook.so_far())
+    }
+
     /// Inputs found so far, and whether that is all.
     pub fn found(&mut self, count: u64, walk_done: bool) {
         self.found = count;
         self.walk_done = walk_done;
-        if let Display::Bars(bars) = &mut self.display {
-            bars.found(count, walk_done);
-        }
+    }
+
+    /// Some time has passed.
+    pub fn tick(&mut self) {
+        self.progress();
     }
 
     /// A worker began a file.
@@ -166,6 +198,7 @@ impl Terminal {
     pub fn record(&mut self, record: &Record) {
         let entry = Entry::of(record);
         self.tally.add(&entry);
+        self.pace.add(&entry);
         if let Some(json) = &mut self.json {
             json.write(&json::file(&entry));
         }
@@ -177,18 +210,23 @@ impl Terminal {
             let text = &mut self.text;
             self.display.aside(|| text.write(&line));
         }
-        self.progress();
     }
 
     fn progress(&mut self) {
-        let elapsed = self.begun.elapsed();
+        let elapsed_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let expected = self.so_far();
+        let standing = Standing {
+            tally: &self.tally,
+            inputs: expected.map_or(self.found, |expected| expected.inputs.max(self.found)),
+            counted: self.walk_done || expected.is_some_and(|expected| expected.complete),
+            elapsed_ms,
+            left_ms: self.pace.left_ms(expected, elapsed_ms),
+        };
         match &mut self.display {
-            Display::Bars(bars) => bars.ended(&self.tally),
+            Display::Bars(bars) => bars.stand(&standing),
             Display::Lines { last } if last.elapsed() >= BETWEEN_LINES => {
                 *last = Instant::now();
-                let ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-                let line = human::progress(&self.tally, self.found, self.walk_done, ms);
-                self.errors.write(&(line + "\n"));
+                self.errors.write(&(human::progress(&standing) + "\n"));
             }
             Display::Lines { .. } | Display::Off => {}
         }
@@ -202,6 +240,9 @@ impl Terminal {
     /// Says what the run did. Returns whether everything that was asked to be written was written.
     pub fn finish(&mut self, facts: &Facts) -> bool {
         self.display.clear();
+        if let Some(outlook) = &self.outlook {
+            outlook.forget();
+        }
         if let Some(json) = &mut self.json {
             json.write(&json::run(&self.tally, facts));
         }
@@ -371,92 +412,4 @@ impl std::fmt::Debug for Stream {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ledger::HowEnded;
-
-    fn quiet_with_json(json: Sink) -> OutputConfig {
-        OutputConfig {
-            verbosity: 0,
-            quiet: true,
-            progress: Progress::Auto,
-            json: Some(json),
-            csv: None,
-            html: None,
-            metrics: None,
-            dry_run: false,
-        }
-    }
-
-    /// A terminal of a run that has its lock.
-    fn opened(output: &OutputConfig) -> Result<Terminal, OutputError> {
-        let mut terminal = Terminal::new(output)?;
-        terminal.open_records(output)?;
-        Ok(terminal)
-    }
-
-    #[test]
-    fn a_full_disk_loses_text_and_says_so_and_goes_on() {
-        let mut terminal = opened(&quiet_with_json(Sink::File("/dev/full".into()))).unwrap();
-        for _ in 0..3 {
-            terminal.record(&crate::recorder::sample_record());
-        }
-        assert_eq!(terminal.tally().saved, 3);
-        let facts = super::super::samples::facts();
-        assert_eq!(facts.how, Some(HowEnded::Finished));
-        assert!(!terminal.finish(&facts));
-    }
-
-    #[test]
-    fn records_are_written_as_they_come() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.ndjson");
-        let output = quiet_with_json(Sink::File(path.clone()));
-        let _waiting = Terminal::new(&output).unwrap();
-        assert!(!path.exists(), "another run's report may stand there");
-        let mut terminal = opened(&output).unwrap();
-        terminal.record(&crate::recorder::sample_record());
-        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
-        assert!(terminal.finish(&super::super::samples::facts()));
-        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
-    }
-
-    #[test]
-    fn a_photo_in_place_of_a_report_stays_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("photo");
-        std::fs::write(&path, "\u{ff}\u{d8} a photo").unwrap();
-        let mut places = [
-            quiet_with_json(Sink::File(path.clone())),
-            quiet_with_json(Sink::Stdout),
-            quiet_with_json(Sink::Stdout),
-            quiet_with_json(Sink::Stdout),
-        ];
-        places[1].csv = Some(path.clone());
-        places[2].html = Some(path.clone());
-        places[3].metrics = Some(path.clone());
-        for output in places {
-            let error = Terminal::new(&output).unwrap_err();
-            assert!(matches!(error, OutputError::Occupied(_)), "{error}");
-            assert_eq!(
-                std::fs::read_to_string(&path).unwrap(),
-                "\u{ff}\u{d8} a photo"
-            );
-        }
-    }
-
-    #[test]
-    fn names_in_a_note_do_not_drive_the_terminal() {
-        let text = note("no\u{1b}[31m\rsuch\u{202e}\nUsage: pressroom");
-        assert_eq!(
-            text,
-            "pressroom: no\\u{1b}[31m\\rsuch\\u{202e}\nUsage: pressroom\n"
-        );
-    }
-
-    #[test]
-    fn a_file_that_cannot_be_made_is_named() {
-        let error = opened(&quiet_with_json(Sink::File("/nowhere/at/all".into()))).unwrap_err();
-        assert!(error.to_string().contains("/nowhere/at/all"), "{error}");
-    }
-}
+mod tests;

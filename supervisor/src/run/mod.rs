@@ -2,6 +2,7 @@
 //!
 //! Everything that can refuse to start does so before the first file is touched.
 
+mod room;
 mod setup;
 mod show;
 mod wording;
@@ -13,12 +14,13 @@ use crate::driver::{Driven, Driver, Pressure};
 use crate::exit::Exit;
 use crate::ledger::{HowEnded, LedgerError, RunEnd};
 use crate::pool::{CannotGoOn, Finish, StopReason};
+use crate::preview::{self, Means};
 use crate::recorder::RecorderError;
-use crate::report::{Facts, OutputError, Tally, Terminal, html, metrics};
+use crate::report::{Facts, OutputError, Tally, Terminal, metrics};
 use crate::sys::{self, OpenFiles};
 use setup::Ready;
 use show::Show;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -113,6 +115,7 @@ async fn conclude(config: &Config, prepared: Ready, terminal: &mut Terminal) -> 
         ignored: driven.ignored,
     };
     let mut facts = Facts::of_this_build(output, workers, started_at, &end);
+    facts.expected = terminal.expected();
     let closed = hands.into_recorder().finish(end);
     facts.how = Some(how_closed(end.how, closed.as_ref().err()));
     let recorded = closed.map_or_else(
@@ -124,7 +127,7 @@ async fn conclude(config: &Config, prepared: Ready, terminal: &mut Terminal) -> 
     );
     say_how_it_ended(&driven, terminal);
     let ledger = kept_until_the_end.ledger().to_path_buf();
-    let written = write_pages(config, &ledger, &facts, terminal);
+    let written = write_pages(config, ledger, &facts, terminal).await;
     // The end of the text may wait for its reader; nothing else should.
     drop(kept_until_the_end);
     let told = if terminal.finish(&facts) {
@@ -158,7 +161,12 @@ fn say_how_it_ended(driven: &Driven, terminal: &mut Terminal) {
 }
 
 /// Writes the files made of the whole run; a dry run's are made of the ledger that goes with it.
-fn write_pages(config: &Config, ledger: &Path, facts: &Facts, terminal: &mut Terminal) -> Exit {
+async fn write_pages(
+    config: &Config,
+    ledger: PathBuf,
+    facts: &Facts,
+    terminal: &mut Terminal,
+) -> Exit {
     let mut exit = Exit::Success;
     if let Some(path) = &config.output.metrics
         && let Err(error) = metrics::write(path, &metrics::text(terminal.tally(), facts))
@@ -167,7 +175,7 @@ fn write_pages(config: &Config, ledger: &Path, facts: &Facts, terminal: &mut Ter
         exit = Exit::SomeFailed;
     }
     if let Some(path) = &config.output.html
-        && let Err(error) = html::write(ledger, path)
+        && let Err(error) = preview::write_page(&[ledger], path, &Means::of(config)).await
     {
         terminal.note(&error.to_string());
         exit = Exit::SomeFailed;

@@ -1,6 +1,6 @@
 //! Everything a run needs before it starts, in an order in which each step may still refuse.
 
-use super::{Refusal, now_ms, wording};
+use super::{Refusal, now_ms, room, wording};
 use crate::cli::Config;
 use crate::cli::config::{self, Destination, Oversize};
 use crate::cores::{self, Wish, WorkerCount};
@@ -14,6 +14,7 @@ use crate::recorder::{self, Setup};
 use crate::report::Terminal;
 use crate::signal::Signals;
 use crate::source::{self, Roots};
+use crate::sys::Room;
 use crate::sys::cgroup::{self, Delegated};
 use crate::sys::{self, OpenFiles};
 use crate::units::{Amount, CountOrShare};
@@ -116,6 +117,7 @@ pub(super) fn prepare(
     let header = wording::Draft::new(config, &count, cgroup.is_some());
     let caps = caps(config, facts.memory.map(|memory| memory.available));
     let setup = worker_setup(config, &roots, caps, cgroup, &home);
+    look_ahead(config, &roots, terminal).map_err(|error| Refusal::cannot_run(&error))?;
     let output = roots.output().to_path_buf();
     let (found, sightings) = mpsc::channel(SIGHTINGS);
     source::start(config, roots, found).map_err(|error| Refusal::cannot_run(&error))?;
@@ -141,8 +143,32 @@ pub(super) fn prepare(
     })
 }
 
-/// Takes the lock, then the files of records, which before that may be another run's.
+/// Whether the output's disk has room to begin with. One that cannot be asked is left to show it.
+fn enough_room(config: &Config, roots: &Roots) -> Result<(), Refusal> {
+    let Ok(found) = Room::at(roots.output()) else {
+        return Ok(());
+    };
+    let too_little = room::too_little(config.running.min_free, &found);
+    match too_little.filter(|_| !config.output.dry_run) {
+        Some(why) => Err(Refusal::cannot_run(&why)),
+        None => Ok(()),
+    }
+}
+
+/// Counts ahead how much there is to do, where somebody looks on or will want to know how far the run came.
+fn look_ahead(config: &Arc<Config>, roots: &Roots, terminal: &mut Terminal) -> std::io::Result<()> {
+    if !terminal.is_watched() && config.running.run_for.is_none() {
+        return Ok(());
+    }
+    if let Some(outlook) = source::outlook(config, roots.clone())? {
+        terminal.look_ahead(outlook);
+    }
+    Ok(())
+}
+
+/// Sees that there is room, takes the lock, then the files of records, which before that may be another run's.
 fn claim(config: &Config, roots: &Roots, terminal: &mut Terminal) -> Result<Option<Lock>, Refusal> {
+    enough_room(config, roots)?;
     let lock = lock(config, roots, terminal)?;
     terminal
         .open_records(&config.output)

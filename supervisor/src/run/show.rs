@@ -93,6 +93,10 @@ impl Audience for Show<'_> {
         });
     }
 
+    fn tick(&mut self) {
+        self.terminal.tick();
+    }
+
     fn note(&mut self, text: &str) {
         self.terminal.note(text);
     }

@@ -130,14 +130,18 @@ pub(super) fn stopped(reason: StopReason, trouble: Option<&str>) -> Option<Strin
                 .to_owned(),
         ),
         StopReason::CannotGoOn(why) => Some(match why {
-            CannotGoOn::BadStarts => format!("workers do not start: {trouble}"),
-            CannotGoOn::IdleDeaths => format!("workers die while they have nothing to do: {trouble}"),
+            CannotGoOn::BadStarts => {
+                format!("workers do not start: {trouble}. `pressroom doctor` tries one and says what is missing")
+            }
+            CannotGoOn::IdleDeaths => format!(
+                "workers die while they have nothing to do: {trouble}. `pressroom doctor` tries one and says what is missing"
+            ),
             CannotGoOn::NoSeatLeft => {
                 "no worker is left: those that were killed do not end, which happens when a disk or network file \
-                 system hangs"
+                 system hangs. Look at the mount and the system log, then run again"
                     .to_owned()
             }
-            CannotGoOn::RecorderLost => "nothing can be recorded any more, so the work was stopped".to_owned(),
+            CannotGoOn::RecorderLost => "nothing can be recorded any more, so the work was stopped; what is recorded stays done, run again to go on".to_owned(),
         }),
     }
 }
@@ -220,6 +224,8 @@ mod tests {
             StopReason::CannotGoOn(CannotGoOn::BadStarts),
             Some("no memory"),
         );
-        assert_eq!(text.as_deref(), Some("workers do not start: no memory"));
+        assert!(text.is_some_and(|text| {
+            text.starts_with("workers do not start: no memory. `pressroom doctor`")
+        }));
     }
 }

@@ -44,7 +44,7 @@ pub enum RootsError {
         other: PathBuf,
     },
     /// The current folder cannot be told.
-    #[error("cannot make {} absolute: {error}", path.display())]
+    #[error("cannot make {} absolute: {error}; go to a folder that exists and try again", path.display())]
     Absolute {
         /// The path.
         path: PathBuf,

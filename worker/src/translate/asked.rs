@@ -8,7 +8,7 @@ use pressroom_shared::{
 };
 
 /// What the run asks of each picture, or the first thing asked that this build cannot do.
-pub(crate) fn options(settings: &Settings) -> Result<jobs::Options, &'static str> {
+pub fn options(settings: &Settings) -> Result<jobs::Options, &'static str> {
     let Settings {
         goal,
         min_quality,

@@ -3,6 +3,8 @@
 //! A permission, not an order: a decoder may keep more where sorting out costs more than it saves.
 
 use crate::jpeg::frame::MAX_COMPONENTS;
+use crate::jpeg::turn::transposed;
+use crate::turn::Turn;
 
 /// The smallest magnitude worth keeping, per component and zigzag index, in steps of the source's own table.
 ///
@@ -24,6 +26,17 @@ impl Survivors {
     pub fn from_floors(floors: [[u16; 64]; MAX_COMPONENTS]) -> Self {
         let floors = floors.map(|component| component.map(|floor| floor.max(1)));
         Self { floors }
+    }
+
+    /// What must be kept of a picture that is turned after decoding, if `self` is what the turned one needs.
+    pub(crate) fn turned(self, turn: Turn) -> Self {
+        if !turn.transpose {
+            return self;
+        }
+        let turned = |floors: [u16; 64]| std::array::from_fn(|k| floors[transposed(k)]);
+        Self {
+            floors: self.floors.map(turned),
+        }
     }
 
     /// Smallest magnitudes kept of `component`.

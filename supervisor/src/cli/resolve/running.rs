@@ -60,6 +60,7 @@ pub(super) fn running(args: RunningArgs) -> Resolved<Running> {
             Some(SandboxArg::Require) => SandboxMode::Require,
             Some(SandboxArg::Off) => SandboxMode::Off,
         },
+        min_free: args.min_free,
         quarantine: args.quarantine,
         state: args.state,
         retry_failed: args.retry_failed,

@@ -3,18 +3,24 @@
 
 use super::digest::{BARS, Digest, SLOTS, Sums, memory_bar, memory_from};
 use super::escape;
-use crate::report::text::{duration, grouped, name};
+use crate::report::text::{count, duration, grouped, name};
 use crate::units::{show_memory, show_size};
 use std::fmt::Write;
 use std::path::Path;
 
 const WIDTH: u64 = 720;
 
-/// Opens a chart; `id` names its description. On a phone a chart is wider than the page and scrolls, so that its text can
-/// be read; what scrolls must be reachable by keyboard.
-fn open(id: &str, height: u64, title: &str, description: &str) -> String {
+/// Room for the words below a chart, which on a phone are larger.
+const AXIS: u64 = 30;
+
+/// A chart that is narrow enough for a phone once its text is made larger there.
+const NARROW: &str = "narrow";
+
+/// Opens a chart; `id` names its description. On a phone a chart that is not [`NARROW`] is wider than the page and scrolls,
+/// so that its text can be read; what scrolls must be reachable by keyboard.
+fn open(id: &str, class: &str, height: u64, title: &str, description: &str) -> String {
     format!(
-        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><svg class=\"{class}\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
          <title id=\"{id}-t\">{0}</title><desc id=\"{id}-d\">{1}</desc>",
         escape(title),
         escape(description)
@@ -52,10 +58,10 @@ pub(super) fn memory(digest: &Digest) -> String {
         label,
         tip,
     );
-    let Some(cap) = digest.cap else { return svg };
+    let Some(cap) = digest.cap() else { return svg };
     let x = (memory_bar(cap) as u64 + 1) * WIDTH / BARS as u64;
     let line = format!(
-        "<path class=\"cap\" d=\"M{x} 0V180\"/><text class=\"end\" x=\"{}\" y=\"14\">cap {}</text></svg>",
+        "<path class=\"cap\" d=\"M{x} 0V180\"/><text class=\"end\" x=\"{}\" y=\"20\">cap {}</text></svg>",
         x.saturating_sub(6),
         show_memory(cap)
     );
@@ -76,7 +82,7 @@ fn histogram(
         .filter(|bar| counts[*bar] > 0)
         .map(|bar| tip(bar, counts[bar]))
         .collect();
-    let mut svg = open(id, HEIGHT + 24, title, &filled.join("; "));
+    let mut svg = open(id, NARROW, HEIGHT + AXIS, title, &filled.join("; "));
     for (bar, count) in counts.iter().enumerate() {
         let height = (u128::from(*count) * u128::from(HEIGHT) / u128::from(highest)) as u64;
         let height = if *count > 0 { height.max(2) } else { 0 };
@@ -94,7 +100,7 @@ fn histogram(
                 svg,
                 "<text x=\"{}\" y=\"{}\">{}</text>",
                 x + 2,
-                HEIGHT + 17,
+                HEIGHT + AXIS - 8,
                 escape(&label(bar))
             );
         }
@@ -121,6 +127,7 @@ pub(super) fn groups(id: &str, title: &str, groups: &[(String, Sums)]) -> String
         .collect();
     let mut svg = open(
         id,
+        "",
         ROW * groups.len() as u64 + 4,
         title,
         &described.join("; "),
@@ -146,8 +153,8 @@ pub(super) fn groups(id: &str, title: &str, groups: &[(String, Sums)]) -> String
 
 fn described(name: &str, sums: &Sums) -> String {
     format!(
-        "{name}: {} files, {} before, {} after",
-        grouped(sums.files),
+        "{name}: {}, {} before, {} after",
+        count(sums.files, "file"),
         show_size(sums.bytes_in),
         show_size(sums.bytes_out)
     )
@@ -179,7 +186,8 @@ pub(super) fn timeline(digest: &Digest) -> String {
     );
     let mut svg = open(
         "timeline",
-        height + 24,
+        NARROW,
+        height + AXIS,
         "What each worker did when",
         &described,
     );
@@ -208,7 +216,7 @@ pub(super) fn timeline(digest: &Digest) -> String {
     let _ = write!(
         svg,
         "<text x=\"{LANE}\" y=\"{0}\">0 s</text><text class=\"end\" x=\"{WIDTH}\" y=\"{0}\">{1}</text>",
-        height + 17,
+        height + AXIS - 8,
         escape(&duration(digest.span_ms()))
     );
     svg + "</svg></div>"

@@ -1,10 +1,11 @@
 //! What the page shows, gathered from entries one by one. Pure, and of bounded size.
 
-use super::pictures::Pictures;
+use super::pictures::{Pair, Pictures};
 use crate::ledger::{Entry, Run, Verdict};
+use crate::report::text::name;
 use crate::report::{Facts, Tally};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Rows of a table, at most.
 const ROWS: usize = 20;
@@ -49,15 +50,26 @@ pub(super) struct File {
     pub(super) text: String,
 }
 
-/// Everything the page shows.
-#[derive(Debug, Clone)]
-pub struct Digest {
-    pub(super) facts: Facts,
-    pub(super) command: String,
+/// A run whose files are shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// What is known of it.
+    pub facts: Facts,
+    /// Its command line.
+    pub command: String,
     /// Memory cap per worker in bytes.
-    pub(super) cap: Option<u64>,
-    /// About the last run alone, not about the whole ledger.
-    pub(super) one_run: bool,
+    pub cap: Option<u64>,
+    /// Whether the files are those of this run alone, and not everything its ledger knows.
+    pub last_alone: bool,
+}
+
+/// Everything the page shows.
+#[derive(Debug, Clone, Default)]
+pub struct Digest {
+    /// The last run of each ledger; the last of these is the one whose entries are being added.
+    pub(super) runs: Vec<About>,
+    /// Whether more than one ledger is shown, so that names must say whose they are.
+    several: bool,
     pub(super) tally: Tally,
     pub(super) folders: BTreeMap<PathBuf, Sums>,
     pub(super) other_folders: Sums,
@@ -79,30 +91,53 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// Nothing gathered yet. `cap` is the memory cap per worker, `one_run` whether the entries are those of one run.
-    pub fn new(facts: Facts, command: String, cap: Option<u64>, one_run: bool) -> Self {
-        let span_ms = facts.wall_ms.max(1);
+    /// Nothing gathered yet. `several`: from more than one ledger.
+    pub fn new(several: bool) -> Self {
         Self {
-            facts,
-            command,
-            cap,
-            one_run,
-            tally: Tally::default(),
-            folders: BTreeMap::new(),
-            other_folders: Sums::default(),
-            formats: BTreeMap::new(),
-            savings: [0; BARS],
-            memory: [0; BARS],
-            jobs: Vec::new(),
-            busy: BTreeMap::new(),
-            deaths_at: Vec::new(),
-            pictures: Pictures::default(),
-            slowest: Vec::new(),
-            biggest: Vec::new(),
-            warned: Vec::new(),
-            failed: BTreeMap::new(),
-            span_ms,
+            several,
+            span_ms: 1,
+            ..Self::default()
         }
+    }
+
+    /// The entries added from here on are of this run.
+    pub fn begin(&mut self, run: About) {
+        self.span_ms = run.facts.wall_ms.max(1);
+        self.runs.push(run);
+    }
+
+    /// The one run that is shown, if it is one alone.
+    pub(super) fn run(&self) -> Option<&Facts> {
+        match &self.runs[..] {
+            [run] if run.last_alone => Some(&run.facts),
+            _ => None,
+        }
+    }
+
+    /// Whether times and seats mean something.
+    pub(super) fn one_run(&self) -> bool {
+        self.run().is_some()
+    }
+
+    /// The memory cap, where it is one.
+    pub(super) fn cap(&self) -> Option<u64> {
+        match &self.runs[..] {
+            [run] => run.cap,
+            _ => None,
+        }
+    }
+
+    /// What the page is about.
+    pub(super) fn title(&self) -> String {
+        match &self.runs[..] {
+            [run] => name(&run.facts.output),
+            runs => format!("{} ledgers", runs.len()),
+        }
+    }
+
+    /// The pictures to be shown before and after, which somebody else makes small.
+    pub fn pictures(&self) -> Vec<Pair<PathBuf>> {
+        self.pictures.files()
     }
 
     /// Whether no file was done.
@@ -116,28 +151,48 @@ impl Digest {
         self.add_sums(entry);
         self.add_job(entry);
         self.add_to_tables(entry);
-        self.pictures.add(entry);
+        let shown = self.name_of(entry);
+        let output = self.output().to_path_buf();
+        self.pictures.add(entry, &output, &shown);
     }
 
     /// Takes from the run's own row what its entries cannot tell.
     pub(super) fn settle(&mut self, run: &Run) {
-        if self.one_run {
-            self.tally.unchanged = run.unchanged;
+        if self.runs.last().is_some_and(|about| about.last_alone) {
+            self.tally.unchanged += run.unchanged;
         }
+    }
+
+    fn output(&self) -> &Path {
+        self.runs
+            .last()
+            .map_or(Path::new(""), |run| &run.facts.output)
+    }
+
+    /// What the page calls a file: its place below the output, or the whole of it where there are several outputs.
+    fn name_of(&self, entry: &Entry) -> PathBuf {
+        if self.several {
+            self.output().join(&entry.target)
+        } else {
+            entry.target.clone()
+        }
+    }
+
+    /// The group a file's bytes are counted in.
+    fn folder_of(&self, entry: &Entry) -> PathBuf {
+        if self.several {
+            return self.output().to_path_buf();
+        }
+        let mut parts = entry.target.components();
+        let first = parts.next().map(|first| PathBuf::from(first.as_os_str()));
+        first.filter(|_| parts.next().is_some()).unwrap_or_default()
     }
 
     fn add_sums(&mut self, entry: &Entry) {
         let Some(bytes_out) = entry.bytes_out else {
             return;
         };
-        let folder = entry
-            .target
-            .components()
-            .next()
-            .map(|first| PathBuf::from(first.as_os_str()));
-        let folder = folder
-            .filter(|_| entry.target.components().nth(1).is_some())
-            .unwrap_or_default();
+        let folder = self.folder_of(entry);
         let known = self.folders.len() < FOLDERS || self.folders.contains_key(&folder);
         let sums = if known {
             self.folders.entry(folder).or_default()
@@ -195,20 +250,24 @@ impl Digest {
     }
 
     fn add_to_tables(&mut self, entry: &Entry) {
+        let name = self.name_of(entry);
+        let file = |text: String| File::of(entry, name.clone(), text);
         if entry.wall_us > 0 {
-            top(&mut self.slowest, entry, |file| file.wall_us);
+            let file = file(String::new());
+            top(&mut self.slowest, file, |file| file.wall_us);
         }
         if entry.bytes_out.is_some() {
-            top(&mut self.biggest, entry, |file| file.bytes_out.unwrap_or(0));
+            let file = file(String::new());
+            top(&mut self.biggest, file, |file| file.bytes_out.unwrap_or(0));
         }
         if !entry.warnings.is_empty() && self.warned.len() < FAILED {
-            self.warned.push(File::of(entry, entry.warnings.join("; ")));
+            self.warned.push(file(entry.warnings.join("; ")));
         }
         if entry.verdict == Verdict::Failed {
             let (count, files) = self.failed.entry(entry.reason.to_string()).or_default();
             *count += 1;
             if files.len() < FAILED {
-                files.push(File::of(entry, entry.message.clone()));
+                files.push(file(entry.message.clone()));
             }
         }
     }
@@ -228,9 +287,9 @@ impl Sums {
 }
 
 impl File {
-    fn of(entry: &Entry, text: String) -> Self {
+    fn of(entry: &Entry, name: PathBuf, text: String) -> Self {
         Self {
-            name: entry.target.clone(),
+            name,
             bytes_in: entry.bytes_in,
             bytes_out: entry.bytes_out,
             wall_us: entry.wall_us,
@@ -265,8 +324,7 @@ pub(super) fn memory_bar(bytes: u64) -> usize {
         .unwrap_or(0)
 }
 
-fn top(files: &mut Vec<File>, entry: &Entry, by: fn(&File) -> u64) {
-    let file = File::of(entry, String::new());
+fn top(files: &mut Vec<File>, file: File, by: fn(&File) -> u64) {
     let at = files.partition_point(|other| by(other) >= by(&file));
     if at < ROWS {
         files.insert(at, file);

@@ -2,8 +2,8 @@
 //! keyboard and by a screen reader. Made from the ledger, so it can be made long after a run; its size is bounded however
 //! many files there were.
 //!
-//! [`Digest`] takes entries one by one and keeps what the page shows; [`page`] turns it into text. Both are pure but for the
-//! few pictures that are shown before and after.
+//! [`Digest`] takes entries one by one and keeps what the page shows; [`page`] turns it into text. Both are pure; the few
+//! pictures that are shown before and after are made small by a worker and handed in.
 
 mod charts;
 mod digest;
@@ -11,48 +11,59 @@ mod page;
 mod pictures;
 mod tables;
 
-pub use digest::Digest;
+pub use digest::{About, Digest};
 pub use page::page;
+pub use pictures::{Pair, Small};
 
 use super::facts::Facts;
 use super::past::{ReportError, ledger_at};
 use crate::ledger::{Reader, Run};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// The page of the last run in the ledger of `place` (an output folder or a ledger's file). Where that run found nothing to
-/// do again, the page is about everything the ledger knows.
-pub fn of(place: &Path) -> Result<String, ReportError> {
-    let path = ledger_at(place)?;
-    let reader = Reader::open_whole(&path)?;
-    let Some(run) = reader.runs(1)?.into_iter().next() else {
-        return Err(ReportError::NoRun { path });
-    };
-    let mut digest = digest(&reader, &run, Some(run.id))?;
-    if digest.is_empty() {
-        digest = self::digest(&reader, &run, None)?;
+/// What the page of the last runs in these ledgers (output folders or ledger files) shows. Where a run found nothing to do
+/// again, everything its ledger knows is taken.
+pub fn gather(places: &[PathBuf]) -> Result<Digest, ReportError> {
+    let mut digest = Digest::new(places.len() > 1);
+    for place in places {
+        let path = ledger_at(place)?;
+        let reader = Reader::open_whole(&path)?;
+        let Some(run) = reader.runs(1)?.into_iter().next() else {
+            return Err(ReportError::NoRun { path });
+        };
+        let last_alone = did_something(&reader, &run)?;
+        digest.begin(about(&run, last_alone));
+        let only = last_alone.then_some(run.id);
+        reader.entries(only, &mut |entry| digest.add(&entry))?;
+        digest.settle(&run);
     }
-    Ok(page(&digest))
+    Ok(digest)
 }
 
-/// Writes the page of the last run in the ledger of `place` to `file`, replacing it in one step.
-pub fn write(place: &Path, file: &Path) -> Result<(), ReportError> {
-    let page = of(place)?;
-    super::replace::file(file, &page).map_err(|source| ReportError::Write {
+/// Writes the page to `file`, replacing it in one step. `small` is in the order of [`Digest::pictures`].
+pub fn write(
+    digest: &Digest,
+    small: &[Option<Pair<Small>>],
+    file: &Path,
+) -> Result<(), ReportError> {
+    super::replace::file(file, &page(digest, small)).map_err(|source| ReportError::Write {
         path: file.to_path_buf(),
         source,
     })
 }
 
-fn digest(reader: &Reader, run: &Run, only: Option<i64>) -> Result<Digest, ReportError> {
-    let mut digest = Digest::new(
-        Facts::of_run(run),
-        run.command.clone(),
-        run.memory(),
-        only.is_some(),
-    );
-    reader.entries(only, &mut |entry| digest.add(&entry))?;
-    digest.settle(run);
-    Ok(digest)
+fn did_something(reader: &Reader, run: &Run) -> Result<bool, ReportError> {
+    let mut tally = super::Tally::default();
+    reader.entries(Some(run.id), &mut |entry| tally.add(&entry))?;
+    Ok(tally.done() > 0)
+}
+
+fn about(run: &Run, last_alone: bool) -> About {
+    About {
+        facts: Facts::of_run(run),
+        command: run.command.clone(),
+        cap: run.memory(),
+        last_alone,
+    }
 }
 
 /// A text inside HTML: markup and control characters lose their meaning.
@@ -78,13 +89,37 @@ mod tests {
     use crate::ledger::{Entry, Verdict};
     use std::path::PathBuf;
 
+    pub(super) fn empty() -> Digest {
+        let mut digest = Digest::new(false);
+        digest.begin(About {
+            facts: samples::facts(),
+            command: "pressroom in -o out".to_owned(),
+            cap: Some(64 << 20),
+            last_alone: true,
+        });
+        digest
+    }
+
+    fn page(digest: &Digest) -> String {
+        super::page(digest, &[])
+    }
+
+    fn pictured() -> String {
+        let small = Small {
+            kind: "jpeg",
+            width: 4,
+            height: 3,
+            bytes: vec![1],
+        };
+        let pair = Pair {
+            before: small.clone(),
+            after: small,
+        };
+        super::page(&sample(), &[Some(pair)])
+    }
+
     pub(super) fn sample() -> Digest {
-        let mut digest = Digest::new(
-            samples::facts(),
-            "pressroom in -o out".to_owned(),
-            Some(64 << 20),
-            true,
-        );
+        let mut digest = empty();
         for entry in [
             samples::saved(),
             samples::kept(),
@@ -104,21 +139,40 @@ mod tests {
 
     #[test]
     fn the_page_asks_nobody_for_anything() {
-        let page = page(&sample());
+        let page = pictured();
         for outside in [
-            "http:", "https:", "src=\"h", "src=\"/", "<script", "url(", "@import", "<link",
+            "http:", "https:", "src=\"h", "src=\"/", "url(", "@import", "<link", "fetch", "onerror",
         ] {
             assert!(!page.contains(outside), "{outside}");
         }
         assert!(page.contains("default-src 'none'"));
+        assert_eq!(page.matches("<script").count(), 1, "the divider's own");
     }
 
     #[test]
     fn every_element_that_is_opened_is_closed() {
-        let page = page(&sample());
+        let page = pictured();
         for element in [
-            "section", "table", "thead", "tbody", "tr", "td", "th", "svg", "g", "title", "details",
-            "h2", "ul", "p",
+            "figure",
+            "figcaption",
+            "div",
+            "b",
+            "code",
+            "script",
+            "section",
+            "table",
+            "thead",
+            "tbody",
+            "tr",
+            "td",
+            "th",
+            "svg",
+            "g",
+            "title",
+            "details",
+            "h2",
+            "ul",
+            "p",
         ] {
             let opened = page.matches(&format!("<{element}>")).count()
                 + page.matches(&format!("<{element} ")).count();
@@ -129,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_hundred_thousand_files_stay_small() {
-        let mut digest = Digest::new(samples::facts(), String::new(), None, true);
+        let mut digest = empty();
         for number in 0u64..100_000 {
             let entry = if number % 10 == 0 {
                 samples::failed(&format!("folder {}/{number}.jpg", number % 977))
@@ -151,8 +205,34 @@ mod tests {
     }
 
     #[test]
+    fn several_ledgers_make_one_page_in_which_names_say_whose_they_are() {
+        let mut digest = Digest::new(true);
+        for output in ["/srv/a", "/srv/b"] {
+            digest.begin(About {
+                facts: Facts {
+                    output: PathBuf::from(output),
+                    ..samples::facts()
+                },
+                command: format!("pressroom in -o {output}"),
+                cap: None,
+                last_alone: true,
+            });
+            digest.add(&samples::saved());
+        }
+        let page = page(&digest);
+        for text in [
+            "<title>pressroom: 2 ledgers</title>",
+            "pressroom in -o /srv/b",
+            "/srv/a/a/one.jpg",
+            "/srv/b: 1 file",
+        ] {
+            assert!(page.contains(text), "{text}: {page}");
+        }
+    }
+
+    #[test]
     fn a_run_without_results_has_a_page_too() {
-        let mut digest = Digest::new(samples::facts(), String::new(), None, true);
+        let mut digest = empty();
         assert!(digest.is_empty());
         digest.add(&samples::entry("a.jpg", Verdict::Interrupted, ""));
         assert!(page(&digest).contains("<h1>"));

@@ -1,6 +1,7 @@
 //! Puts the page together. Pure.
 
-use super::digest::{Digest, Sums};
+use super::digest::{About, Digest, Sums};
+use super::pictures::{Pair, SCRIPT_HASH, Small};
 use super::{charts, escape, tables};
 use crate::report::human;
 use crate::report::text::{count, duration, grouped, moment, name, rate, saving};
@@ -10,22 +11,23 @@ use std::fmt::Write;
 /// Groups in one chart, at most; the rest is one group.
 const GROUPS: usize = 12;
 
-/// The whole page.
-pub fn page(digest: &Digest) -> String {
-    let title = format!("pressroom: {}", name(&digest.facts.output));
+/// The whole page. `small` are the pictures to be shown before and after, in the order of [`Digest::pictures`].
+pub fn page(digest: &Digest, small: &[Option<Pair<Small>>]) -> String {
+    let title = format!("pressroom: {}", digest.title());
     let mut html = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\">\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '{SCRIPT_HASH}'\">\
          <title>{0}</title><style>{STYLE}</style></head><body><main><h1>{0}</h1>",
         escape(&title)
     );
     html.push_str(&head(digest));
     html.push_str(&tiles(digest));
     html.push_str(&section("Failures", &tables::failed(digest)));
+    html.push_str(&section("Before and after", &digest.pictures.html(small)));
     html.push_str(&section("Savings", &savings(digest)));
-    if digest.one_run && !digest.busy.is_empty() {
+    if digest.one_run() && !digest.busy.is_empty() {
         html.push_str(&section("Workers", &workers(digest)));
     }
     let notable = [
@@ -35,10 +37,6 @@ pub fn page(digest: &Digest) -> String {
     ]
     .concat();
     html.push_str(&section("Files that stand out", &notable));
-    html.push_str(&section(
-        "Before and after",
-        &digest.pictures.html(&digest.facts.output),
-    ));
     html.push_str(&section("In words", &in_words(digest)));
     html + "</main></body></html>\n"
 }
@@ -51,18 +49,41 @@ fn section(title: &str, content: &str) -> String {
 }
 
 fn head(digest: &Digest) -> String {
-    let about = if digest.one_run {
-        "The run"
+    let runs: String = digest.runs.iter().map(|run| about(digest, run)).collect();
+    if digest.runs.len() > 1 {
+        return format!(
+            "<p>The last runs of {} ledgers together.</p><ul>{runs}</ul>",
+            digest.runs.len()
+        );
+    }
+    runs
+}
+
+fn about(digest: &Digest, run: &About) -> String {
+    let many = digest.runs.len() > 1;
+    let which = match (many, run.last_alone) {
+        (true, true) => escape(&name(&run.facts.output)) + ": the run",
+        (true, false) => {
+            escape(&name(&run.facts.output)) + ": everything in the ledger; the last run"
+        }
+        (false, true) => "The run".to_owned(),
+        (false, false) => {
+            "Everything in the ledger, because the last run found nothing to do again. The last run"
+                .to_owned()
+        }
+    };
+    let (open, close) = if many {
+        ("<li>", "</li>")
     } else {
-        "Everything in the ledger, because the last run found nothing to do again. The last run"
+        ("<p>", "</p>")
     };
     format!(
-        "<p>{about} began on {}, took {} with {} ({}).</p><p><code>{}</code></p>",
-        escape(&moment(digest.facts.started)),
-        escape(&duration(digest.facts.wall_ms)),
-        escape(&count(digest.facts.workers.into(), "worker")),
-        escape(&digest.facts.build),
-        escape(&digest.command)
+        "{open}{which} began on {}, took {} with {} ({}).<br><code>{}</code>{close}",
+        escape(&moment(run.facts.started)),
+        escape(&duration(run.facts.wall_ms)),
+        escape(&count(run.facts.workers.into(), "worker")),
+        escape(&run.facts.build),
+        escape(&run.command)
     )
 }
 
@@ -87,9 +108,9 @@ fn tiles(digest: &Digest) -> String {
             "peak memory of a worker".to_owned(),
         ),
     ];
-    if digest.one_run {
+    if let Some(facts) = digest.run() {
         tiles.push((
-            rate(tally.done(), digest.facts.wall_ms),
+            rate(tally.done(), facts.wall_ms),
             "images per second".to_owned(),
         ));
     }
@@ -171,12 +192,12 @@ fn workers(digest: &Digest) -> String {
 }
 
 fn in_words(digest: &Digest) -> String {
-    if !digest.one_run {
+    let Some(facts) = digest.run() else {
         return String::new();
-    }
+    };
     format!(
         "<pre tabindex=\"0\">{}</pre>",
-        lines(&human::summary(&digest.tally, &digest.facts))
+        lines(&human::past_summary(&digest.tally, facts))
     )
 }
 
@@ -196,12 +217,19 @@ code,pre{font:.875rem/1.5 ui-monospace,monospace;overflow-wrap:anywhere}pre{over
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(10rem,1fr));gap:.75rem;padding:0;list-style:none}
 .tiles li{border:1px solid var(--line);border-radius:.5rem;padding:.75rem}.tiles b{display:block;font-size:1.25rem}.tiles span{color:var(--soft)}
 svg{width:100%;min-width:36rem;height:auto;display:block}svg .cap{stroke:var(--bad);stroke-width:2}svg text{fill:var(--soft);font-size:13px}svg .end{text-anchor:end}svg .death{fill:var(--bad);font-size:16px;text-anchor:middle}
+@media(max-width:40rem){svg.narrow{min-width:0}svg.narrow text{font-size:24px}}
 .bar{fill:var(--bar);background:var(--bar)}.before{fill:var(--before);background:var(--before)}.bad{fill:var(--bad)}
 .key{color:var(--soft);margin:0}.key i{display:inline-block;width:.8em;height:.8em}
 .wide{overflow-x:auto;margin:1rem 0}table{border-collapse:collapse;width:100%}caption{text-align:left;font-weight:600;padding:.25rem 0}
-th,td{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;border-bottom:1px solid var(--line)}tbody th{font-weight:400;overflow-wrap:anywhere;min-width:12rem}td{overflow-wrap:anywhere}
-.flip{border:1px solid var(--line);border-radius:.5rem;margin:1rem 0}.flip label{padding:.25rem .75rem .25rem .25rem}.flip img{display:none;max-width:100%;height:auto;margin-top:.5rem}
-.flip input.before:checked~img.before,.flip input.after:checked~img.after{display:block}
-summary{cursor:pointer;font-weight:600}details{margin:1rem 0}
+th,td{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;border-bottom:1px solid var(--line)}tbody th{font-weight:400;overflow-wrap:anywhere;min-width:12rem}td{overflow-wrap:anywhere}.figures td{white-space:nowrap}
+figure{margin:1.5rem 0}figcaption{color:var(--soft);overflow-wrap:anywhere;margin-top:.25rem}
+.over{--at:50%;position:relative;overflow:hidden;max-width:100%;width:50rem;max-height:80vh;background:var(--line)}
+.over img{position:absolute;inset:0;width:100%;height:100%;object-fit:contain}.over img.before{clip-path:inset(0 calc(100% - var(--at)) 0 0)}.over img.after{clip-path:inset(0 0 0 var(--at))}
+.over b{position:absolute;top:.5rem;padding:0 .5rem;border-radius:.25rem;background:#000;color:#fff;font-size:.875rem;font-weight:400;pointer-events:none}.over .left{left:.5rem}.over .right{right:.5rem}
+.over input{position:absolute;inset:0;width:100%;height:100%;margin:0;padding:0;appearance:none;-webkit-appearance:none;background:none;cursor:ew-resize;touch-action:pan-y}
+.over input::-webkit-slider-runnable-track{height:100%;background:none}.over input::-webkit-slider-thumb{-webkit-appearance:none;width:4px;height:100%;background:#fff;box-shadow:0 0 0 1px #000}
+.over input::-moz-range-track{height:100%;background:none}.over input::-moz-range-thumb{width:4px;height:100%;border:0;border-radius:0;background:#fff;box-shadow:0 0 0 1px #000}
+.over input:focus-visible{outline:3px solid var(--bar);outline-offset:-3px}
+details caption{display:none}summary{cursor:pointer;font-weight:600}details{margin:1rem 0}
 :focus-visible{outline:2px solid var(--bar);outline-offset:2px}
 ";

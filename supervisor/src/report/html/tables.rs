@@ -7,6 +7,9 @@ use crate::report::text::{count, duration, name, saving};
 use crate::units::{show_memory, show_size};
 use std::fmt::Write;
 
+/// Failed files of one kind that are shown without being asked for, at most.
+const OPEN: usize = 10;
+
 /// The files that took longest.
 pub(super) fn slowest(digest: &Digest) -> String {
     let figures = |file: &File| {
@@ -57,10 +60,11 @@ pub(super) fn warned(digest: &Digest) -> String {
 pub(super) fn failed(digest: &Digest) -> String {
     let mut html = String::new();
     for (reason, (number, files)) in &digest.failed {
+        let open = if files.len() <= OPEN { " open" } else { "" };
         let title = words::failure_of(reason).map_or("failed", words::failure_title);
         let _ = write!(
             html,
-            "<details open><summary>{}: {}</summary>{}",
+            "<details{open}><summary>{}: {}</summary>{}",
             escape(title),
             escape(&count(*number, "file")),
             table(title, &["File", "What happened"], files, |file| vec![
@@ -88,9 +92,11 @@ fn table(
     if files.is_empty() {
         return String::new();
     }
+    // Texts may be broken anywhere, figures not.
+    let class = if heads.len() > 2 { "figures" } else { "texts" };
     // A region that scrolls must be reachable by keyboard.
     let mut html = format!(
-        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><caption>{0}</caption><thead><tr>",
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table class=\"{class}\"><caption>{0}</caption><thead><tr>",
         escape(caption)
     );
     for head in heads {

@@ -12,30 +12,31 @@ static BASIS: LazyLock<[f32; 64]> = LazyLock::new(|| {
     })
 });
 
-/// Coefficients of a block of samples, both at `8 * row + column`.
-pub(super) fn forward(samples: &[u8; 64]) -> [f32; 64] {
+/// Coefficients of a block of samples around 0, both at `8 * row + column`.
+pub(crate) fn forward(samples: &[f32; 64]) -> [f32; 64] {
     let basis: &[f32; 64] = &BASIS;
     let mut rows = [0f32; 64];
     for y in 0..8 {
+        let mut row = [0f32; 8];
         for x in 0..8 {
-            let value = f32::from(samples[8 * y + x]) - 128.0;
+            let value = samples[8 * y + x];
             let weights = &basis[8 * x..8 * x + 8];
-            rows[8 * y..8 * y + 8]
-                .iter_mut()
+            row.iter_mut()
                 .zip(weights)
                 .for_each(|(sum, weight)| *sum += value * weight);
         }
+        rows[8 * y..8 * y + 8].copy_from_slice(&row);
     }
     let mut block = [0f32; 64];
-    for y in 0..8 {
-        let row: [f32; 8] = std::array::from_fn(|u| rows[8 * y + u]);
-        for v in 0..8 {
+    for v in 0..8 {
+        let mut out = [0f32; 8];
+        for y in 0..8 {
             let weight = basis[8 * y + v];
-            block[8 * v..8 * v + 8]
-                .iter_mut()
-                .zip(row)
+            out.iter_mut()
+                .zip(&rows[8 * y..8 * y + 8])
                 .for_each(|(sum, value)| *sum += weight * value);
         }
+        block[8 * v..8 * v + 8].copy_from_slice(&out);
     }
     block
 }

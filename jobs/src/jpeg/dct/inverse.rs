@@ -5,7 +5,7 @@ use std::f32::consts::PI;
 
 /// A transform back to `size` samples a side.
 #[derive(Debug)]
-pub(super) struct Inverse {
+pub(crate) struct Inverse {
     size: usize,
     /// Weight of frequency `u` at sample `x`, at `8 * u + x`.
     basis: [f32; 64],
@@ -13,7 +13,7 @@ pub(super) struct Inverse {
 
 impl Inverse {
     /// `size` is 1, 2, 4 or 8.
-    pub(super) fn new(size: usize) -> Self {
+    pub(crate) fn new(size: usize) -> Self {
         let mut basis = [0.0; 64];
         let length = size as f32;
         for u in 0..size {
@@ -31,44 +31,60 @@ impl Inverse {
         Self { size, basis }
     }
 
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.size
     }
 
     /// Whether the coefficient at `8 * row + column` is used at all.
-    pub(super) fn uses(&self, natural: u8) -> bool {
+    pub(crate) fn uses(&self, natural: u8) -> bool {
         usize::from(natural) / 8 < self.size && usize::from(natural) % 8 < self.size
     }
 
     /// Samples of a block of dequantised coefficients at `8 * row + column`, written to `out` at a distance of `stride`
     /// a row.
-    pub(super) fn samples(&self, block: &[f32; 64], out: &mut [u8], stride: usize) {
-        let size = self.size;
-        let mut half = [[0f32; 8]; 8];
-        for (v, half) in half.iter_mut().enumerate().take(size) {
-            for u in 0..size {
-                let value = block[8 * v + u];
+    pub(crate) fn samples(&self, block: &[f32; 64], out: &mut [u8], stride: usize) {
+        match self.size {
+            1 => self.write::<1>(block, out, stride),
+            2 => self.write::<2>(block, out, stride),
+            4 => self.write::<4>(block, out, stride),
+            _ => self.write::<8>(block, out, stride),
+        }
+    }
+
+    fn write<const N: usize>(&self, block: &[f32; 64], out: &mut [u8], stride: usize) {
+        for (y, row) in self.rows::<N>(block, 128.5).iter().enumerate() {
+            for (out, sample) in out[y * stride..y * stride + N].iter_mut().zip(row) {
+                // Truncation after the half that was added rounds; the cast saturates.
+                *out = *sample as u8;
+            }
+        }
+    }
+
+    /// Rows of samples around `level`, `N` of them, which must be the size.
+    pub(crate) fn rows<const N: usize>(&self, block: &[f32; 64], level: f32) -> [[f32; N]; N] {
+        let mut rows = [[level; N]; N];
+        for v in 0..N {
+            let (mut half, mut used) = ([0f32; N], false);
+            for (u, &value) in block[8 * v..8 * v + N].iter().enumerate() {
                 if value != 0.0 {
-                    let basis = &self.basis[8 * u..8 * u + 8];
+                    used = true;
+                    let basis = &self.basis[8 * u..8 * u + N];
                     half.iter_mut()
                         .zip(basis)
                         .for_each(|(sum, basis)| *sum += value * basis);
                 }
             }
-        }
-        for y in 0..size {
-            let mut row = [128.5f32; 8];
-            for (v, half) in half.iter().enumerate().take(size) {
-                let weight = self.basis[8 * v + y];
+            // Most rows of frequencies are empty.
+            if !used {
+                continue;
+            }
+            for (row, weight) in rows.iter_mut().zip(&self.basis[8 * v..8 * v + N]) {
                 row.iter_mut()
-                    .zip(half)
+                    .zip(&half)
                     .for_each(|(sum, value)| *sum += weight * value);
             }
-            for (out, sample) in out[y * stride..y * stride + size].iter_mut().zip(row) {
-                // Truncation after the half that was added rounds; the cast saturates.
-                *out = sample as u8;
-            }
         }
+        rows
     }
 }
 
@@ -96,7 +112,7 @@ mod tests {
     fn a_ramp_stays_a_ramp() {
         let mut samples = [0; 64];
         let ramp: [u8; 64] = std::array::from_fn(|n| (40 + 20 * (n % 8)) as u8);
-        let block = super::super::forward::forward(&ramp);
+        let block = super::super::forward(&ramp.map(|sample| f32::from(sample) - 128.0));
         Inverse::new(8).samples(&block, &mut samples, 8);
         assert_eq!(samples, ramp);
         let mut small = [0; 64];

@@ -1,0 +1,216 @@
+//! Writes a prepared picture in each format.
+
+use super::{Picture, Target};
+use crate::door::{Compressed, Keep, Kept, Note};
+use crate::jpeg::frame::Segment;
+use crate::jpeg::paint;
+use crate::metadata::{chunks_of, segments_of, strip_carried, thumbnail_note};
+use crate::png::{self, Chunk, Place, Plain};
+use crate::raster::{Depth, Layout, Raster};
+use crate::{Budget, Error, Format, Options, Sink};
+
+/// JFIF 1.01, square pixels, no thumbnail.
+const JFIF: &[u8] = b"JFIF\0\x01\x01\0\0\x01\0\x01\0\0";
+/// Adobe's marker for ink that went through no transform.
+const ADOBE: &[u8] = b"Adobe\0\x64\0\0\0\0\0";
+
+/// Writes `picture` as `target`; `before` is the original's size in bytes.
+///
+/// # Errors
+/// See [`Error`].
+pub(super) fn write(
+    picture: Picture,
+    target: Target,
+    before: u64,
+    sink: &mut dyn Sink,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Compressed, Error> {
+    match target {
+        Target::Jpeg => jpeg(picture, before, sink, options, budget),
+        Target::Png => png(picture, sink, options, budget),
+        Target::Webp => webp(picture, before, sink, options, budget),
+    }
+}
+
+fn jpeg(
+    mut picture: Picture,
+    before: u64,
+    sink: &mut dyn Sink,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Compressed, Error> {
+    let mut notes = carry(&mut picture, options);
+    let Some(raster) = without_alpha(picture.raster, budget)? else {
+        return Ok(Compressed::Kept(Kept {
+            format: Format::Jpeg,
+            why: Keep::WouldLose("transparency, which JPEG does not have".to_owned()),
+            notes: Vec::new(),
+        }));
+    };
+    let raster = eight_bits(raster, &mut notes, budget)?;
+    let first = match raster.layout {
+        Layout::Cmyk => (0xee, ADOBE),
+        Layout::Gray | Layout::GrayAlpha | Layout::Rgb | Layout::Rgba => (0xe0, JFIF),
+    };
+    let mut segments = vec![Segment {
+        marker: first.0,
+        payload: first.1.to_vec(),
+    }];
+    let (carried, more) = segments_of(&raster.carried);
+    segments.extend(carried);
+    notes.extend(more);
+    paint::write(raster, segments, notes, before, sink, options, budget)
+}
+
+/// What is carried, edited and without what was to go.
+fn carry(picture: &mut Picture, options: &Options) -> Vec<Note> {
+    let carried = &mut picture.raster.carried;
+    let mut notes = picture.changed.edit(carried);
+    notes.extend(strip_carried(carried, &options.strip).notes);
+    notes
+}
+
+/// The picture without an alpha channel that says nothing; `None` where it says something.
+fn without_alpha(raster: Raster, budget: &Budget) -> Result<Option<Raster>, Error> {
+    let (layout, colours) = match raster.layout {
+        Layout::Gray | Layout::Rgb | Layout::Cmyk => return Ok(Some(raster)),
+        Layout::GrayAlpha => (Layout::Gray, 1),
+        Layout::Rgba => (Layout::Rgb, 3),
+    };
+    let bytes = raster.depth.bytes();
+    let (unit, kept) = ((colours + 1) * bytes, colours * bytes);
+    let pixels = raster.samples.chunks_exact(unit);
+    if !pixels
+        .clone()
+        .all(|pixel| pixel[kept..].iter().all(|&byte| byte == 255))
+    {
+        return Ok(None);
+    }
+    let mut samples = budget.vec(raster.samples.len() / unit * kept)?;
+    pixels.for_each(|pixel| samples.extend_from_slice(&pixel[..kept]));
+    budget.free(raster.samples);
+    Ok(Some(Raster {
+        samples,
+        layout,
+        ..raster
+    }))
+}
+
+/// Sixteen bits cut to eight, rounded.
+pub(super) fn eight_bits(
+    raster: Raster,
+    notes: &mut Vec<Note>,
+    budget: &Budget,
+) -> Result<Raster, Error> {
+    match raster.depth {
+        Depth::Eight => Ok(raster),
+        Depth::Sixteen => {
+            let mut samples = budget.vec(raster.samples.len() / 2)?;
+            samples.extend(raster.samples.chunks_exact(2).map(|pair| {
+                let value = u32::from(u16::from_ne_bytes([pair[0], pair[1]]));
+                ((value * 255 + 32_767) / 65_535) as u8
+            }));
+            budget.free(raster.samples);
+            notes.push(Note::Dropped("16 bits a sample became 8".to_owned()));
+            Ok(Raster {
+                samples,
+                depth: Depth::Eight,
+                ..raster
+            })
+        }
+    }
+}
+
+fn png(
+    picture: Picture,
+    sink: &mut dyn Sink,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Compressed, Error> {
+    let Picture {
+        mut raster,
+        changed,
+        chunks,
+        notes: _,
+    } = picture;
+    let mut notes = changed.edit(&mut raster.carried);
+    let mut chunks = match chunks {
+        Some(chunks) => {
+            let (chunks, lost) = edited(chunks, changed);
+            notes = lost;
+            chunks
+        }
+        None => chunks_of(&raster.carried),
+    };
+    if changed.srgb {
+        chunks.insert(0, srgb_chunk());
+    }
+    let plain = Plain {
+        width: raster.width,
+        height: raster.height,
+        channels: raster.layout.channels(),
+        sixteen_bits: raster.depth == Depth::Sixteen,
+        bytes: raster.samples,
+    };
+    let file = png::file_of(&plain, &chunks, budget)?;
+    budget.free(plain.bytes);
+    // The caller compares with the original.
+    let asked = Options {
+        force: true,
+        ..options.clone()
+    };
+    let done = png::compress(&file.as_slice(), sink, &asked, budget)?;
+    Ok(match done {
+        Compressed::Written(mut written) => {
+            written.notes.splice(0..0, notes);
+            Compressed::Written(written)
+        }
+        Compressed::Kept(kept) => Compressed::Kept(kept),
+    })
+}
+
+fn srgb_chunk() -> Chunk {
+    Chunk {
+        name: *b"sRGB",
+        // Perceptual, as for photographs.
+        payload: vec![0],
+        place: Place::BeforePalette,
+    }
+}
+
+/// A PNG's own chunks after its pixels changed.
+fn edited(mut chunks: Vec<Chunk>, changed: crate::metadata::Changed) -> (Vec<Chunk>, Vec<Note>) {
+    chunks.retain(|chunk| match &chunk.name {
+        b"bKGD" | b"sBIT" | b"hIST" => false,
+        b"iCCP" | b"gAMA" | b"cHRM" | b"sRGB" | b"cICP" | b"mDCV" | b"cLLI" => !changed.srgb,
+        _ => true,
+    });
+    let mut lost = Vec::new();
+    for chunk in &mut chunks {
+        match &chunk.name {
+            b"eXIf" if changed.edit_exif(&mut chunk.payload) => lost.push(thumbnail_note()),
+            b"iTXt" => changed.edit_xmp(&mut chunk.payload),
+            _ => {}
+        }
+    }
+    (chunks, lost)
+}
+
+fn webp(
+    mut picture: Picture,
+    before: u64,
+    sink: &mut dyn Sink,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Compressed, Error> {
+    let notes = carry(&mut picture, options);
+    let done = crate::webp::write(picture.raster, before, sink, options, budget)?;
+    Ok(match done {
+        Compressed::Written(mut written) => {
+            written.notes.splice(0..0, notes);
+            Compressed::Written(written)
+        }
+        Compressed::Kept(kept) => Compressed::Kept(kept),
+    })
+}

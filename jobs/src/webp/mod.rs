@@ -1,0 +1,273 @@
+//! WebP: lossy pictures at a quality or a size, lossless ones without changing a sample, animations frame by frame with time,
+//! place, blending and loops as they were.
+//!
+//! [`riff`] takes the file apart and puts it together, [`libwebp`] codes, [`image`] keeps its memory within the budget,
+//! [`search`] finds the quality for a size. Profile, EXIF, XMP and chunks that nobody knows are kept where they stood. A
+//! picture stored without loss stays so, unless a size asks for less.
+
+mod animation;
+mod content;
+mod image;
+mod libwebp;
+mod riff;
+mod search;
+mod write;
+
+use crate::door::{Compressed, Keep, Kept, Note, Written};
+use crate::metadata::{
+    Report, carried_pieces, orientation_of_pieces, resized_pieces, strip_pieces,
+};
+use crate::raster::{Carried, Depth, Raster};
+use crate::{Budget, Error, Format, Goal, Options, Sink, Source};
+use content::{Coded, Content, Facts, Way};
+pub(crate) use riff::Piece;
+use riff::{Around, File, Shape};
+pub(crate) use write::write;
+
+/// A size needed less than this quality: the user is told.
+const LOW_QUALITY: u8 = 30;
+
+/// Makes the WebP in `source` smaller.
+///
+/// # Errors
+/// See [`Error`].
+pub(crate) fn compress(
+    source: &dyn Source,
+    sink: &mut dyn Sink,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Compressed, Error> {
+    let bytes = whole(source, budget)?;
+    let mut file = riff::parse(&bytes)?;
+    let content = admitted(&file, budget)?;
+    let report = strip_pieces(&mut file.pieces, &options.strip);
+    let size = content.smaller(orientation_of_pieces(&file.pieces), options.resize);
+    Job {
+        file,
+        options,
+        budget,
+        before: source.len(),
+        report,
+    }
+    .run(content, size, sink)
+}
+
+/// Reads the pixels of a still WebP.
+///
+/// # Errors
+/// [`Error::Unsupported`] for an animation; see [`Error`].
+pub(crate) fn read(source: &dyn Source, budget: &Budget) -> Result<Raster, Error> {
+    let bytes = whole(source, budget)?;
+    let file = riff::parse(&bytes)?;
+    let Content::Still(image) = admitted(&file, budget)? else {
+        return Err(unsupported("an animated WebP as a still picture"));
+    };
+    let plain = image.plain(budget)?;
+    let parts = carried_pieces(&file.pieces);
+    let carried = Carried {
+        orientation: orientation_of_pieces(&file.pieces).map_or(1, |turn| turn as u8),
+        icc: parts.icc,
+        exif: parts.exif,
+        xmp: parts.xmp,
+        gamma_only: None,
+    };
+    budget.free(bytes);
+    Ok(Raster {
+        width: plain.size.0,
+        height: plain.size.1,
+        layout: plain.layout,
+        depth: Depth::Eight,
+        samples: plain.samples,
+        carried,
+    })
+}
+
+/// Width, height and orientation of a still picture, and whether it has a profile; `None` for an animation.
+///
+/// # Errors
+/// See [`Error`].
+pub(crate) fn facts(source: &dyn Source, budget: &Budget) -> Result<Option<Still>, Error> {
+    let bytes = whole(source, budget)?;
+    let file = riff::parse(&bytes)?;
+    let content = admitted(&file, budget)?;
+    let still = match content {
+        Content::Still(_) => Some(Still {
+            size: content.facts().canvas,
+            orientation: orientation_of_pieces(&file.pieces).unwrap_or(1),
+            profiled: carried_pieces(&file.pieces).icc.is_some(),
+        }),
+        Content::Resized(..) | Content::Moving(_) => None,
+    };
+    budget.free(bytes);
+    Ok(still)
+}
+
+/// What is known of a still picture without decoding it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Still {
+    /// Width and height as stored.
+    pub(crate) size: (u32, u32),
+    /// 1 to 8.
+    pub(crate) orientation: u16,
+    /// Whether it has a profile.
+    pub(crate) profiled: bool,
+}
+
+/// What the file shows, if it is not too large.
+fn admitted<'a>(file: &File<'a>, budget: &Budget) -> Result<Content<'a>, Error> {
+    let content = Content::find(file)?;
+    let (width, height) = content.facts().canvas;
+    budget.admit_pixels(width.into(), height.into())?;
+    Ok(content)
+}
+
+/// One file under way.
+struct Job<'a> {
+    file: File<'a>,
+    options: &'a Options,
+    budget: &'a Budget,
+    /// Bytes of the original.
+    before: u64,
+    /// What stripping did.
+    report: Report,
+}
+
+impl Job<'_> {
+    fn run(
+        mut self,
+        content: Content<'_>,
+        size: Option<(u32, u32)>,
+        sink: &mut dyn Sink,
+    ) -> Result<Compressed, Error> {
+        let facts = content.facts();
+        let limit = match self.options.goal {
+            Goal::MaxSize(limit) => Some(limit.bytes(self.before)),
+            Goal::Quality(_) | Goal::Lossless => None,
+            Goal::Ssimulacra2(_) => return self.keep(Keep::UnsupportedFormat, facts, sink),
+        };
+        let small = limit.is_some_and(|limit| self.before <= limit);
+        if size.is_none() && small && !self.options.force {
+            return self.keep(Keep::WithinTarget, facts, sink);
+        }
+        let content = match size {
+            Some(size) => {
+                resized_pieces(&mut self.file.pieces, size);
+                content.resized(size, self.budget)?
+            }
+            None => content,
+        };
+        let facts = content.facts();
+        let way = Way::of(&content, limit, self.options);
+        let others = self.file.pieces.iter().filter(|piece| !piece.is_image());
+        let around = Around::of(others, self.file.tail);
+        let known = (&around, self.before);
+        match content.code(way, known, self.options, self.budget)? {
+            Ok(coded)
+                if self
+                    .options
+                    .is_worth(self.before, around.with(&coded.pieces)) =>
+            {
+                self.finish(coded, facts, sink)
+            }
+            Ok(_) => self.keep(Keep::NotSmaller, facts, sink),
+            Err(why) => self.keep(why, facts, sink),
+        }
+    }
+
+    fn finish(
+        mut self,
+        coded: Coded,
+        facts: Facts,
+        sink: &mut dyn Sink,
+    ) -> Result<Compressed, Error> {
+        let fitted = matches!(self.options.goal, Goal::MaxSize(_));
+        let low = coded.quality.filter(|&q| q < LOW_QUALITY && fitted);
+        self.report.notes.extend(low.map(Note::LowQuality));
+        let alpha = content::has_alpha(&coded.pieces)?;
+        self.written(Facts { alpha, ..facts }, &coded.pieces, coded.quality, sink)
+    }
+
+    /// Keeps the original, unless metadata was to go and has: then its pixels are written as they are.
+    fn keep(mut self, why: Keep, facts: Facts, sink: &mut dyn Sink) -> Result<Compressed, Error> {
+        let unreachable = matches!(why, Keep::TargetUnreachable { .. });
+        if self.report.changed && !unreachable && !facts.resized {
+            let stored = self.file.pieces.clone();
+            let image: Vec<_> = stored.into_iter().filter(Piece::is_image).collect();
+            return self.written(facts, &image, None, sink);
+        }
+        if self.report.changed {
+            let what = "metadata, because the original stays as it is";
+            self.report.notes.push(Note::Stayed(what.to_owned()));
+        }
+        Ok(Compressed::Kept(Kept {
+            format: Format::Webp,
+            why,
+            notes: self.report.notes,
+        }))
+    }
+
+    /// Writes what stood before the picture, the picture, and what stood behind.
+    fn written(
+        self,
+        facts: Facts,
+        image: &[Piece<'_>],
+        quality: Option<u8>,
+        sink: &mut dyn Sink,
+    ) -> Result<Compressed, Error> {
+        let pieces = &self.file.pieces;
+        let first = pieces.iter().position(Piece::is_image).unwrap_or(0);
+        let (before, behind) = pieces.split_at(first);
+        let shape = Shape {
+            canvas: facts.canvas,
+            alpha: facts.alpha,
+            pieces: before
+                .iter()
+                .chain(image)
+                .chain(behind.iter().filter(|piece| !piece.is_image()))
+                .collect(),
+            tail: self.file.tail,
+        };
+        shape.write(sink)?;
+        Ok(Compressed::Written(Written {
+            format: Format::Webp,
+            bytes: shape.length(),
+            width: facts.canvas.0,
+            height: facts.canvas.1,
+            quality,
+            notes: self.report.notes,
+        }))
+    }
+}
+
+/// The file in memory: libwebp wants a picture's data in one piece.
+fn whole(source: &dyn Source, budget: &Budget) -> Result<Vec<u8>, Error> {
+    let length = usize::try_from(source.len()).unwrap_or(usize::MAX);
+    let mut bytes = budget.vec(length)?;
+    bytes.resize(length, 0);
+    let mut filled = 0;
+    while filled < length {
+        match source
+            .read_at(filled as u64, &mut bytes[filled..])
+            .map_err(Error::Read)?
+        {
+            0 => break,
+            count => filled += count,
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
+}
+
+fn corrupt(what: impl Into<String>) -> Error {
+    Error::Corrupt {
+        format: Format::Webp,
+        what: what.into(),
+    }
+}
+
+fn unsupported(what: impl Into<String>) -> Error {
+    Error::Unsupported(what.into())
+}
+
+#[cfg(test)]
+mod tests;

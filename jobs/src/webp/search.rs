@@ -1,0 +1,166 @@
+//! The highest quality whose result fits: few encodes, each one real, so that what is answered was measured.
+//!
+//! The logarithm of a size is nearly a straight line over libwebp's quality, so two results tell where to look next. Knows no
+//! pixels: whoever calls codes and counts.
+
+use crate::Error;
+
+/// Highest quality of libwebp's scale.
+const HIGHEST: f32 = 100.0;
+/// Most encodes.
+const MOST: usize = 10;
+/// Share of the target that is close enough to stop.
+const CLOSE: f64 = 0.99;
+/// Where to aim within the target, so that noise of the model does not cross it.
+const AIM: f64 = 0.996;
+/// Difference of quality below which looking on gains nothing.
+const FINEST: f32 = 0.2;
+/// Growth of a size's logarithm per step of quality, before two results tell the real one.
+const USUAL_SLOPE: f64 = 0.03;
+
+/// What the search found.
+#[derive(Debug, PartialEq)]
+pub(super) enum Fit<T> {
+    /// The best that fits.
+    Found {
+        /// Its quality.
+        quality: f32,
+        /// What was coded.
+        coded: T,
+    },
+    /// Even the lowest quality is too large.
+    Unreachable {
+        /// Bytes at the lowest quality.
+        smallest: u64,
+    },
+}
+
+/// Searches from `start` between `lowest` and 100; `code` answers what it coded and how many bytes the file would have.
+///
+/// # Errors
+/// Those of `code`.
+pub(super) fn highest<T>(
+    target: u64,
+    lowest: f32,
+    start: f32,
+    mut code: impl FnMut(f32) -> Result<(T, u64), Error>,
+) -> Result<Fit<T>, Error> {
+    let mut fits: Option<(f32, u64, T)> = None;
+    let mut over: Option<(f32, u64)> = None;
+    let mut quality = start.clamp(lowest, HIGHEST);
+    for tried in 1.. {
+        let (coded, bytes) = code(quality)?;
+        if bytes <= target {
+            if fits.as_ref().is_none_or(|(best, ..)| *best < quality) {
+                fits = Some((quality, bytes, coded));
+            }
+            if quality >= HIGHEST || bytes as f64 >= target as f64 * CLOSE {
+                break;
+            }
+        } else {
+            if quality <= lowest {
+                return Ok(Fit::Unreachable { smallest: bytes });
+            }
+            if over.is_none_or(|(least, _)| quality < least) {
+                over = Some((quality, bytes));
+            }
+        }
+        let below = fits.as_ref().map(|(quality, bytes, _)| (*quality, *bytes));
+        match next(target, below, over, (lowest, tried)) {
+            Some(next) => quality = next,
+            None => break,
+        }
+    }
+    Ok(match fits {
+        Some((quality, _, coded)) => Fit::Found { quality, coded },
+        // Not reached: the loop ends without a fit only at the lowest quality, which returns above.
+        None => Fit::Unreachable { smallest: target },
+    })
+}
+
+/// The quality to try next, if it is worth it.
+fn next(
+    target: u64,
+    below: Option<(f32, u64)>,
+    over: Option<(f32, u64)>,
+    (lowest, tried): (f32, usize),
+) -> Option<f32> {
+    let aim = (target as f64 * AIM).max(1.0).ln();
+    let log = |bytes: u64| (bytes.max(1) as f64).ln();
+    let from =
+        |(quality, bytes): (f32, u64), slope: f64| quality + ((aim - log(bytes)) / slope) as f32;
+    match (below, over) {
+        (Some(low), Some(high)) if tried >= MOST || high.0 - low.0 <= FINEST => None,
+        (Some(low), Some(high)) => {
+            let slope = (log(high.1) - log(low.1)) / f64::from(high.0 - low.0);
+            let edge = (high.0 - low.0) * 0.1;
+            Some(from(low, slope.max(1e-6)).clamp(low.0 + edge, high.0 - edge))
+        }
+        (Some(_), None) if tried >= MOST => None,
+        (Some(low), None) => {
+            Some(from(low, USUAL_SLOPE).clamp((low.0 + 1.0).min(HIGHEST), HIGHEST))
+        }
+        (None, Some(_)) if tried >= MOST => Some(lowest),
+        (None, Some(high)) => {
+            Some(from(high, USUAL_SLOPE).clamp(lowest, (high.0 - 1.0).max(lowest)))
+        }
+        (None, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Sizes that grow with quality along a bent curve.
+    fn size(quality: f32, scale: f64, bend: f64) -> u64 {
+        let q = f64::from(quality);
+        (scale * (0.02 * q + bend * (q / 100.0).powi(6)).exp()) as u64
+    }
+
+    #[test]
+    fn the_lowest_quality_is_tried_before_giving_up() {
+        let mut tried = Vec::new();
+        let done = highest(10, 5.0, 75.0, |quality| {
+            tried.push(quality);
+            Ok(((), 1000))
+        });
+        assert_eq!(done.expect("no error"), Fit::Unreachable { smallest: 1000 });
+        assert_eq!(tried.last(), Some(&5.0));
+    }
+
+    #[test]
+    fn all_that_fits_is_taken_at_the_top() {
+        let done = highest(10, 5.0, 75.0, |_| Ok(((), 1)));
+        assert_eq!(
+            done.expect("no error"),
+            Fit::Found {
+                quality: 100.0,
+                coded: ()
+            }
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_found_fits_and_little_is_left(
+            target in 1_000u64..5_000_000, scale in 500.0..500_000.0f64, bend in 0.0..3.0f64, start in 0.0..100.0f32,
+        ) {
+            let mut encodes = 0;
+            let done = highest(target, 5.0, start, |quality| {
+                encodes += 1;
+                let bytes = size(quality, scale, bend);
+                Ok((bytes, bytes))
+            }).expect("no error");
+            prop_assert!(encodes <= MOST + 1);
+            match done {
+                Fit::Found { quality, coded } => {
+                    prop_assert!(coded <= target && coded == size(quality, scale, bend));
+                    prop_assert!(quality == 100.0 || size(quality + 2.0 * FINEST, scale, bend) > target || coded as f64 >= 0.98 * target as f64);
+                }
+                Fit::Unreachable { smallest } => prop_assert!(smallest > target && smallest == size(5.0, scale, bend)),
+            }
+        }
+    }
+}

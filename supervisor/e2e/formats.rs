@@ -1,0 +1,102 @@
+//! Results of another format: names, collisions, originals that stay what they are.
+
+use crate::cases::Case;
+use crate::{pictures, test};
+use libtest_mimic::Trial;
+use std::path::Path;
+
+pub(crate) fn tests() -> Vec<Trial> {
+    vec![
+        test("a_mixed_folder_becomes_one_format", mixed),
+        test("a_size_is_reached_with_fewer_pixels", fewer_pixels),
+        test("a_picture_on_its_side_is_made_upright", upright),
+    ]
+}
+
+/// A ramp that any codec makes smaller.
+fn ppm() -> Vec<u8> {
+    let mut file = b"P6\n120 80\n255\n".to_vec();
+    for n in 0..120 * 80 {
+        let (x, y) = (n % 120, n / 120);
+        file.extend([(x * 2) as u8, (y * 3) as u8, 90]);
+    }
+    file
+}
+
+fn mixed() {
+    let case = Case::new();
+    let (photo, leaf) = (pictures::photo("lake.jpg"), pictures::photo("leaf.png"));
+    case.input("a.jpg", &photo)
+        .input("a.png", &leaf)
+        .input("leaf.PNG", &leaf)
+        .input("sub/ramp.ppm", &ppm())
+        .input("notes.2024.jpeg", &photo);
+    let ran = case.run(&["--format", "jpeg"]);
+    ran.expect_code(1);
+    let records = case.check(&ran, 5);
+    // Two inputs, one name: named before the work, and the one that has the name already gets it.
+    assert_eq!(records.outcome("a.jpg"), "saved");
+    assert_eq!(
+        (records.outcome("a.png"), records.reason("a.png")),
+        ("failed", "collision")
+    );
+    // What a JPEG cannot hold stays what it is, name and all.
+    assert_eq!(
+        (records.outcome("leaf.PNG"), records.reason("leaf.PNG")),
+        ("kept", "would_lose")
+    );
+    let tree = case.tree("out");
+    let names: Vec<_> = tree.keys().map(|path| path.as_path()).collect();
+    let expected = ["a.jpg", "leaf.PNG", "notes.2024.jpeg", "sub/ramp.jpg"].map(Path::new);
+    assert_eq!(names, expected);
+    assert_eq!(tree[Path::new("leaf.PNG")], leaf);
+    assert!(tree[Path::new("sub/ramp.jpg")].starts_with(b"\xff\xd8\xff"));
+
+    let again = case.run(&["--format", "jpeg"]);
+    again.expect_code(1);
+    let records = case.check(&again, 5);
+    assert_eq!(
+        (&records.run["skipped"], &records.run["cpu_us"]),
+        (&4.into(), &0.into()),
+        "{}",
+        again.text()
+    );
+    assert_eq!(case.tree("out"), tree);
+}
+
+fn fewer_pixels() {
+    let case = Case::new();
+    case.input("town.jpg", &pictures::photo("town.jpg"));
+    let mut command = case.bare();
+    command.args(["in", "-o", "out", "--json", "json", "--no-config"]);
+    command.args([
+        "--max-size",
+        "12KB",
+        "--min-quality",
+        "50",
+        "--shrink-to-fit=200",
+    ]);
+    let ran = case.finish(command.spawn().expect("the executable starts"));
+    ran.expect_code(0);
+    let records = case.check(&ran, 1);
+    assert_eq!(records.outcome("town.jpg"), "saved");
+    let warnings = records.field("town.jpg", "warnings").to_string();
+    assert!(warnings.contains("1000x1500 became"), "{warnings}");
+    assert!(case.tree("out")[Path::new("town.jpg")].len() <= 12_000);
+}
+
+fn upright() {
+    let case = Case::new();
+    case.input("town.jpg", &pictures::photo("town.jpg"));
+    let ran = case.run(&["--orient", "apply", "--icc", "srgb"]);
+    ran.expect_code(0);
+    let records = case.check(&ran, 1);
+    assert_eq!(records.outcome("town.jpg"), "saved");
+    let size = ["width", "height"].map(|side| records.field("town.jpg", side).as_u64());
+    assert_eq!(
+        size,
+        [Some(1500), Some(1000)],
+        "{}",
+        records.files[std::ffi::OsStr::new("town.jpg")]
+    );
+}
