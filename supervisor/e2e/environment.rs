@@ -13,6 +13,10 @@ pub(crate) fn tests() -> Vec<Trial> {
     vec![
         test("without_any_environment", no_environment),
         test("a_closed_stdout_does_not_stop_the_work", closed_stdout),
+        test(
+            "a_stdout_that_nobody_reads_does_not_stop_the_work",
+            blocked_stdout,
+        ),
         test("a_full_stdout_does_not_stop_the_work", full_stdout),
         test_with_fake("the_door_for_tests_is_open_here", door),
         test("the_executable_may_be_replaced_during_a_run", replaced),
@@ -55,6 +59,37 @@ fn closed_stdout() {
     assert!([Some(0), Some(1)].contains(&ran.code()), "{}", ran.text());
     case.check(&ran, 3);
     assert_eq!(case.tree("out").len(), 3);
+}
+
+/// `pressroom -v | less`: the reader stands still, the work does not.
+fn blocked_stdout() {
+    const MANY: usize = 1500;
+    let case = Case::new();
+    let picture = pictures::jpeg(1);
+    for number in 0..MANY {
+        // Long names, so that the lines fill any pipe.
+        let name = format!("{}{number:04}.jpg", "x".repeat(200));
+        case.input(name, &picture);
+    }
+    let mut command = case.command(&["-v"]);
+    let (stdout, out) = std::io::pipe().expect("a pipe");
+    command.stdout(out);
+    let child = command.spawn().expect("it starts");
+    drop(command);
+    let done = processes::wait_until(Duration::from_secs(100), || case.tree("out").len() == MANY);
+    assert!(done, "only {} of {MANY} are done", case.tree("out").len());
+    let mut said = String::new();
+    let mut stdout = stdout;
+    stdout.read_to_string(&mut said).expect("text");
+    let ran = case.finish(child);
+    ran.expect_code(0);
+    case.check(&ran, MANY);
+    let lines = said.lines().filter(|line| line.contains("xxx")).count();
+    assert!(
+        lines == MANY || said.contains("were left out"),
+        "{lines} lines"
+    );
+    assert!(said.contains("smaller"), "the summary is there");
 }
 
 fn full_stdout() {

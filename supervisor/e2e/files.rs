@@ -218,6 +218,10 @@ fn dry_run() {
     let ran = case.run(&["--dry-run"]);
     ran.expect_code(0);
     assert_eq!(case.check(&ran, 1).outcome("a.jpg"), "saved");
+    let page = case.run(&["--dry-run", "--html", "page.html"]);
+    page.expect_code(0);
+    let page = fs::read_to_string(case.path("page.html")).expect("a page");
+    assert!(page.contains("a.jpg"), "the page shows another run");
     assert!(
         !case.path("out").exists(),
         "a dry run made the output folder"

@@ -5,12 +5,14 @@
 
 mod audience;
 mod hands;
+mod pressure;
 mod quarantine;
 mod sift;
 mod watch;
 
 pub(crate) use audience::Audience;
 pub(crate) use hands::{Caps, Hands, WorkerSetup};
+pub(crate) use pressure::Pressure;
 pub(crate) use sift::{Sifted, Sifter};
 
 use crate::link::Heard;
@@ -18,6 +20,7 @@ use crate::pool::{Event, Finish, Machine, Moment, Stop};
 use crate::recorder::Recorded;
 use crate::signal::{Asked, Signals};
 use crate::sys;
+use pressure::Change;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 
@@ -84,6 +87,7 @@ pub(crate) struct Driver<A> {
     source_broke: bool,
     burst: u32,
     watch: tokio::time::Interval,
+    pressure: Pressure,
 }
 
 impl<A: Audience> Driver<A> {
@@ -93,6 +97,7 @@ impl<A: Audience> Driver<A> {
         hands: Hands,
         sources: Sources,
         audience: A,
+        pressure: Pressure,
         started: Instant,
     ) -> Self {
         let mut watch = tokio::time::interval(TICK);
@@ -109,6 +114,7 @@ impl<A: Audience> Driver<A> {
             source_broke: false,
             burst: 0,
             watch,
+            pressure,
         }
     }
 
@@ -148,10 +154,11 @@ impl<A: Audience> Driver<A> {
         tokio::select! {
             biased;
             asked = sources.signals.next() => Happening::Signal(asked),
+            // Before what can come without end, such as images that were done before.
+            _ = self.watch.tick() => Happening::Watch,
             Some(heard) = sources.heard.recv() => Happening::Heard(heard),
             recorded = sources.recorded.recv() => Happening::Recorded(recorded),
             sifted = next(&mut sources.sifted), if wanted => Happening::Sifted(sifted),
-            _ = self.watch.tick() => Happening::Watch,
             () = sleep_until(deadline) => Happening::Deadline,
         }
     }
@@ -296,6 +303,17 @@ impl<A: Audience> Driver<A> {
         self.audience.tick();
         for event in self.hands.over_memory() {
             self.handle(event);
+        }
+        match self.pressure.look(Instant::now()) {
+            Some(Change::Low(free)) => {
+                self.audience.memory(Some(free));
+                self.handle(Event::MemoryLow);
+            }
+            Some(Change::Enough(_)) => {
+                self.audience.memory(None);
+                self.handle(Event::MemoryEnough);
+            }
+            None => {}
         }
     }
 

@@ -25,6 +25,7 @@ pub(crate) fn look(root: &Path, memory_per_worker: u64) -> Place {
             memory_per_worker,
             memory_total: None,
             files: None,
+            by_open_files: u64::MAX,
         },
     );
     let words = MachineFacts {

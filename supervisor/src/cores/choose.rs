@@ -18,6 +18,8 @@ pub struct Wish {
     pub memory_total: Option<Amount>,
     /// Number of files, where it is known.
     pub files: Option<u64>,
+    /// Workers for which this process may have enough files open.
+    pub by_open_files: u64,
 }
 
 /// How many workers.
@@ -71,6 +73,13 @@ fn bounds(facts: &Facts, wish: &Wish) -> Vec<Bound> {
     }
     bounds.extend(free_memory(facts, wish));
     bounds.extend(total_memory(facts, wish));
+    let nearly = bounds.iter().map(|bound| bound.workers).min();
+    if nearly.is_some_and(|workers| workers > wish.by_open_files) {
+        bounds.push(Bound {
+            workers: wish.by_open_files,
+            text: "few files may be open (ulimit -n)".to_owned(),
+        });
+    }
     if let Some(files) = wish.files {
         bounds.push(Bound {
             workers: files,
@@ -186,6 +195,7 @@ mod tests {
             memory_per_worker: GIB / 2,
             memory_total: None,
             files: None,
+            by_open_files: u64::MAX,
         }
     }
 
@@ -254,6 +264,19 @@ mod tests {
             why(&facts(8), &reserve),
             "6 workers: 8 cores less 2 reserved"
         );
+    }
+
+    #[test]
+    fn few_open_files_mean_few_workers() {
+        let files = Wish {
+            by_open_files: 3,
+            ..wish(AUTO)
+        };
+        assert_eq!(
+            why(&facts(8), &files),
+            "3 workers: 8 cores, few files may be open (ulimit -n)"
+        );
+        assert_eq!(why(&facts(2), &files), "2 workers: 2 cores");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::cgroup::{Controller, Groups, Version};
 use super::line;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Memory that is free for workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +11,28 @@ pub struct Memory {
     pub available: u64,
     /// Whether a control group sets the bound, not the machine.
     pub by_group: bool,
+}
+
+/// Tells again and again how much memory is free.
+#[derive(Debug)]
+pub struct Gauge {
+    root: PathBuf,
+    groups: Groups,
+}
+
+impl Gauge {
+    /// Of the machine whose files lie below `root`, which is `/` but for tests.
+    pub fn new(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            groups: Groups::of_this_process(root),
+        }
+    }
+
+    /// What is free now, if it can be told.
+    pub fn read(&self) -> Option<Memory> {
+        survey(&self.root, &self.groups)
+    }
 }
 
 pub(super) fn survey(root: &Path, groups: &Groups) -> Option<Memory> {

@@ -10,7 +10,7 @@ mod quota;
 mod topology;
 
 pub use choose::{Wish, WorkerCount, choose};
-pub use memory::Memory;
+pub use memory::{Gauge, Memory};
 pub use quota::Quota;
 pub use topology::{Cores, one_cpu_per_core};
 

@@ -18,6 +18,7 @@ pub(crate) fn look(config: &Config, place: &Path) -> Findings {
         memory_per_worker: running.memory_per_worker,
         memory_total: running.memory_total,
         files: None,
+        by_open_files: crate::sys::OpenFiles::now().workers(),
     };
     let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let modules = std::fs::read_to_string("/sys/kernel/security/lsm").ok();

@@ -22,6 +22,8 @@ pub(crate) trait Audience {
     fn mishap(&mut self, worker: WorkerId, what: &str);
     /// No process could be started for this worker; it is tried again later.
     fn no_process(&mut self, worker: WorkerId, why: &str);
+    /// So little memory is free that there is one image at a time; `None` once there is enough again.
+    fn memory(&mut self, free: Option<u64>);
     /// Some time has passed; told many times a second.
     fn tick(&mut self);
     /// Something that is worth saying whatever is shown.

@@ -38,6 +38,26 @@ pub enum LedgerError {
         /// The newest format known here.
         known: i64,
     },
+    /// It holds things that this program never puts there.
+    #[error(
+        "the ledger {} holds a {what}, which pressroom never makes: it was changed by somebody, or is no ledger; move it away and run again",
+        path.display()
+    )]
+    Strange {
+        /// The ledger.
+        path: PathBuf,
+        /// Kind and name of the first such thing.
+        what: String,
+    },
+    /// Another name of the same file would be written to as well.
+    #[error(
+        "the ledger {} is a link or has other names (hard links): put a copy in its place, or name another with --state FILE",
+        path.display()
+    )]
+    Linked {
+        /// The ledger.
+        path: PathBuf,
+    },
     /// Another program holds it.
     #[error(
         "the ledger {} is held by another program; wait for it to end or close it, then run again",

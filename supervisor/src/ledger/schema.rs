@@ -14,9 +14,10 @@
 //! `pending`: rows of results that are just being renamed into place; empty unless a run was killed at that very moment.
 
 use super::LedgerError;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -173,7 +174,9 @@ pub(super) fn open_for_writing(path: &Path) -> Result<Connection, LedgerError> {
         })?;
     }
     let wrap = |source| LedgerError::of("open", path, source);
+    refuse_link(path)?;
     let mut connection = Connection::open(path).map_err(wrap)?;
+    distrust(&connection, path)?;
     settle(&connection).map_err(wrap)?;
     upgrade(&mut connection, path)?;
     Ok(connection)
@@ -188,6 +191,7 @@ pub(super) fn open_for_reading(path: &Path) -> Result<Connection, LedgerError> {
     if found > VERSION {
         return Err(newer(path, found));
     }
+    distrust(&connection, path)?;
     connection
         .pragma_update(None, "query_only", true)
         .map_err(wrap)?;
@@ -235,6 +239,43 @@ fn immutable(path: &Path) -> String {
 
 /// How long to wait for another program's hold on the file.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A ledger may be found among a stranger's files. Nothing that somebody wrote into its schema is run, and one that holds
+/// more than our tables is not ours.
+fn distrust(connection: &Connection, path: &Path) -> Result<(), LedgerError> {
+    let wrap = |source| LedgerError::of("open", path, source);
+    connection
+        .pragma_update(None, "trusted_schema", false)
+        .and_then(|()| connection.pragma_update(None, "cell_size_check", true))
+        .and_then(|()| connection.busy_timeout(PATIENCE))
+        .map_err(wrap)?;
+    let strange: Option<String> = connection
+        .query_row(
+            "SELECT type || ' ' || name FROM sqlite_schema WHERE type IN ('trigger', 'view')
+                OR sql LIKE 'CREATE VIRTUAL%' OR sql LIKE '%GENERATED%' LIMIT 1",
+            [],
+            |row| row.get(0),
+        )
+        .optional()
+        .map_err(wrap)?;
+    match strange {
+        None => Ok(()),
+        Some(what) => Err(LedgerError::Strange {
+            path: path.to_path_buf(),
+            what: what.chars().filter(|c| !c.is_control()).take(100).collect(),
+        }),
+    }
+}
+
+/// What a link in the ledger's place leads to is not ours to write.
+fn refuse_link(path: &Path) -> Result<(), LedgerError> {
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() || found.nlink() > 1 => Err(LedgerError::Linked {
+            path: path.to_path_buf(),
+        }),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
 
 fn settle(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(PATIENCE)?;
@@ -329,6 +370,42 @@ mod tests {
             );
         }
         assert!(std::fs::read(&path).unwrap().starts_with(b"this is a text"));
+    }
+
+    #[test]
+    fn a_ledger_with_more_than_our_tables_is_not_ours_and_runs_nothing() {
+        for object in [
+            "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM files; END",
+            "CREATE VIEW v AS SELECT * FROM files",
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("ledger.db");
+            let connection = open_for_writing(&path).unwrap();
+            connection.execute_batch(object).unwrap();
+            drop(connection);
+            for error in [
+                open_for_writing(&path).unwrap_err(),
+                open_for_reading(&path).unwrap_err(),
+            ] {
+                assert!(matches!(error, LedgerError::Strange { .. }), "{error:?}");
+                assert!(error.to_string().contains("move it away"), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_link_in_the_ledgers_place_is_refused_and_what_it_leads_to_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let victim = folder.path().join("victim");
+        std::fs::write(&victim, "").unwrap();
+        let [soft, hard] = ["soft.db", "hard.db"].map(|name| folder.path().join(name));
+        std::os::unix::fs::symlink(&victim, &soft).unwrap();
+        std::fs::hard_link(&victim, &hard).unwrap();
+        for path in [soft, hard] {
+            let error = open_for_writing(&path).unwrap_err();
+            assert!(matches!(error, LedgerError::Linked { .. }), "{error:?}");
+        }
+        assert_eq!(std::fs::read(&victim).unwrap(), b"");
     }
 
     #[test]

@@ -72,12 +72,17 @@ impl Machine {
         self.queue.pop()
     }
 
-    /// The next job by `pop`, unless the recorder is too far behind already.
+    /// The next job by `pop`, unless the recorder is too far behind already, or memory is low and one is under way.
     fn next_job(&mut self, pop: fn(&mut Self) -> Option<JobId>) -> Option<JobId> {
-        if self.recording >= self.policy.unrecorded_limit {
+        if self.recording >= self.policy.unrecorded_limit || self.must_wait_for_memory() {
             return None;
         }
         pop(self)
+    }
+
+    /// One job at a time goes on even so: waiting for others to give memory back could take for ever.
+    fn must_wait_for_memory(&self) -> bool {
+        self.memory_low && self.seats.iter().any(|seat| seat.load() > 0)
     }
 
     /// Once nothing else is left, the jobs that must have the machine to themselves.
@@ -115,7 +120,12 @@ impl Machine {
         let free = starting + count(&|seat| seat.is_idle(Cap::Usual));
         let for_fresh = self.queue.fresh().saturating_sub(fresh);
         let for_any = (self.queue.fresh() + self.queue.waiting()).saturating_sub(free);
-        for _ in 0..for_fresh.max(for_any) {
+        let most = if self.memory_low {
+            usize::from(starting == 0 && !self.must_wait_for_memory())
+        } else {
+            usize::MAX
+        };
+        for _ in 0..for_fresh.max(for_any).min(most) {
             if !self.spawn(now, Cap::Usual) {
                 return;
             }

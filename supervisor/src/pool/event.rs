@@ -56,6 +56,10 @@ pub enum Event {
     RecorderLost,
     /// Somebody wants the run to end.
     Stop(Stop),
+    /// The system is so short of memory that no more than one image should be computed at a time.
+    MemoryLow,
+    /// It no longer is.
+    MemoryEnough,
     /// The user stopped the run for a while (Ctrl-Z); clocks stand still.
     Paused,
     /// The user let the run go on.

@@ -30,6 +30,8 @@ pub struct Machine {
     pub(super) walk_done: bool,
     pub(super) stopping: Option<Stopping>,
     pub(super) recorder_lost: bool,
+    /// Whether one image at a time is all the system bears.
+    pub(super) memory_low: bool,
     pub(super) finished: bool,
     pub(super) tally: Tally,
     pub(super) commands: VecDeque<Command>,
@@ -100,6 +102,7 @@ impl Machine {
             walk_done: false,
             stopping: None,
             recorder_lost: false,
+            memory_low: false,
             finished: false,
             tally: Tally::default(),
             commands: VecDeque::new(),
@@ -170,6 +173,8 @@ impl Machine {
             Event::RecorderLost => self.on_recorder_lost(now),
             Event::Stop(level) => self.stop(now, level, StopReason::Asked),
             Event::Tick => self.expire(now),
+            Event::MemoryLow => self.memory_low = true,
+            Event::MemoryEnough => self.memory_low = false,
             Event::Paused => self.time.stop(wall),
             Event::Resumed => self.time.resume(wall),
         }

@@ -188,6 +188,18 @@ impl World {
             self.post(at, Event::Paused);
             self.post(at + span, Event::Resumed);
         }
+        if self.rng.one_in(6) {
+            // For a while, for ever, or said twice.
+            let at = self.rng.below(300);
+            let span = self.rng.below(1000);
+            self.post(at, Event::MemoryLow);
+            if self.rng.one_in(2) {
+                self.post(at + span, Event::MemoryEnough);
+            }
+            if self.rng.one_in(3) {
+                self.post(at + 2 * span, Event::MemoryLow);
+            }
+        }
         if self.rng.one_in(40) {
             let at = self.rng.below(400);
             self.post(at, Event::RecorderLost);
@@ -306,6 +318,8 @@ impl World {
             | Event::WalkDone
             | Event::Recorded(..)
             | Event::Refused(_)
+            | Event::MemoryLow
+            | Event::MemoryEnough
             | Event::RecorderLost
             | Event::Stop(_)
             | Event::Paused
@@ -328,6 +342,8 @@ impl World {
             | Event::WalkDone
             | Event::Recorded(..)
             | Event::Refused(_)
+            | Event::MemoryLow
+            | Event::MemoryEnough
             | Event::RecorderLost
             | Event::Stop(_)
             | Event::Paused
@@ -373,6 +389,8 @@ impl World {
             Event::Found(_)
             | Event::WalkDone
             | Event::Refused(_)
+            | Event::MemoryLow
+            | Event::MemoryEnough
             | Event::Misbehaved(_)
             | Event::OverMemory(_)
             | Event::Paused

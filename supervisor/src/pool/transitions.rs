@@ -826,6 +826,30 @@ fn too_many_failures_drain() {
 }
 
 #[test]
+fn while_memory_is_low_there_is_one_image_at_a_time() {
+    let mut table = table(|policy| policy.seats = 2);
+    let second = worker(1, 1);
+    table.all(&[Event::Found(A), Event::Found(B)]);
+    table.all(&[Event::Ready(first()), Event::Ready(second)]);
+    table.all(&[Event::Started(first(), A), Event::Started(second, B)]);
+    table.all(&[Event::MemoryLow, Event::Found(C)]);
+    let sent = |commands: &[Command]| {
+        commands
+            .iter()
+            .filter(|command| matches!(command, Command::Send(..)))
+            .count()
+    };
+    let commands = table.tell(done(first(), A, Finding::Output));
+    assert_eq!(sent(&commands), 0, "another is computed: {commands:?}");
+    let commands = table.tell(done(second, B, Finding::Output));
+    assert_eq!(sent(&commands), 1, "one goes on: {commands:?}");
+    let commands = table.tell(Event::Found(D));
+    assert_eq!(sent(&commands), 0, "{commands:?}");
+    let commands = table.tell(Event::MemoryEnough);
+    assert_eq!(sent(&commands), 1, "{commands:?}");
+}
+
+#[test]
 fn inputs_that_were_refused_before_they_were_jobs_count_as_failures() {
     let mut table = table(|policy| policy.max_fail = Some(MaxFail::Count(2))).busy();
     assert_eq!(table.tell(Event::Refused(Recorded::Failed)), []);

@@ -1,6 +1,7 @@
 //! The live display on a terminal: a line per worker and a bar for all of it. Draws on standard error through indicatif,
 //! a few times a second however often it is told something.
 
+use super::lane::Outlet;
 use super::screen::Screen;
 use super::tally::Tally;
 use super::text::{grouped, name, rate, saving};
@@ -47,7 +48,7 @@ pub(super) struct Standing<'a> {
 impl Bars {
     /// On standard error, which may go away.
     pub(super) fn new() -> Self {
-        Self::on(Screen::new(Box::new(std::io::stderr())))
+        Self::on(Screen::new(Box::new(Outlet::stderr())))
     }
 
     fn on(screen: Screen) -> Self {

@@ -10,6 +10,7 @@ mod facts;
 pub mod html;
 pub mod human;
 pub mod json;
+mod lane;
 pub mod metrics;
 mod occupied;
 pub mod past;

@@ -1,11 +1,13 @@
 //! The only place that prints: standard output, standard error, the files of `--json` and `--csv`, and the live display.
 //!
 //! Nothing here may stop the work. A closed pipe, a full disk or a terminal that went away loses text, never an image:
-//! the stream is given up and said to be incomplete at the end, and the ledger still has everything.
+//! the stream is given up and said to be incomplete at the end, and the ledger still has everything. Nor does anything here
+//! wait for a reader while the work goes on; only the end does, for a while.
 
 use super::ahead::Pace;
 use super::bars::{Bars, Standing};
 use super::facts::{Facts, Header};
+use super::lane::{Full, Outlet};
 use super::occupied::{self, Kind, Occupied};
 use super::tally::Tally;
 use super::text::clean;
@@ -96,10 +98,10 @@ impl Terminal {
             text: if records_on_stdout {
                 Stream::stderr()
             } else {
-                Stream::stdout()
+                Stream::stdout(Full::LeaveOut)
             },
             errors: Stream::stderr(),
-            json: records_on_stdout.then(Stream::stdout),
+            json: records_on_stdout.then(|| Stream::stdout(Full::GiveUp)),
             csv: None,
             display: Display::of(output),
             tally: Tally::default(),
@@ -254,12 +256,16 @@ impl Terminal {
         self.say_what_was_lost()
     }
 
-    /// Prints a text that was asked for, such as a report.
+    /// Prints a text that was asked for, such as a report, and waits until it is read: there is nothing else to do.
     pub fn print(&mut self, text: &str) {
-        self.text.write(text);
+        Stream::new("standard output", Box::new(io::stdout())).write(text);
     }
 
     fn say_what_was_lost(&mut self) -> bool {
+        self.text.drain();
+        if let Some(json) = &mut self.json {
+            json.drain();
+        }
         let streams = [Some(&self.text), self.json.as_ref(), self.csv.as_ref()];
         let lost: Vec<&Stream> = streams
             .into_iter()
@@ -313,20 +319,36 @@ impl Display {
     }
 }
 
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.display.clear();
+        self.errors.drain();
+    }
+}
+
 /// Something that is written to until it fails.
 struct Stream {
     name: String,
     writer: Box<dyn Write + Send>,
+    /// Where what was written may still wait.
+    outlet: Option<Outlet>,
     lost: Option<io::Error>,
 }
 
 impl Stream {
-    fn stdout() -> Self {
-        Self::new("standard output", Box::new(io::stdout()))
+    fn stdout(full: Full) -> Self {
+        Self::through("standard output", Outlet::stdout(full))
     }
 
     fn stderr() -> Self {
-        Self::new("standard error", Box::new(io::stderr()))
+        Self::through("standard error", Outlet::stderr())
+    }
+
+    fn through(name: &str, outlet: Outlet) -> Self {
+        Self {
+            outlet: Some(outlet.clone()),
+            ..Self::new(name, Box::new(outlet))
+        }
     }
 
     fn file(path: &Path) -> Result<Self, OutputError> {
@@ -344,6 +366,7 @@ impl Stream {
         Self {
             name: name.to_owned(),
             writer,
+            outlet: None,
             lost: None,
         }
     }
@@ -357,6 +380,13 @@ impl Stream {
             .write_all(text.as_bytes())
             .and_then(|()| self.writer.flush());
         self.lost = written.err();
+    }
+
+    /// Waits for what was written to be read, as long as somebody reads.
+    fn drain(&mut self) {
+        if let (None, Some(outlet)) = (&self.lost, &self.outlet) {
+            self.lost = outlet.drain().err();
+        }
     }
 
     /// What to say about a loss. A reader that went away (`| head`) knows it.

@@ -9,9 +9,10 @@ mod wording;
 
 use crate::cli::Config;
 use crate::commands;
-use crate::driver::{Driven, Driver};
+use crate::cores::Gauge;
+use crate::driver::{Driven, Driver, Pressure};
 use crate::exit::Exit;
-use crate::ledger::{HowEnded, LedgerError, RunEnd, default_path};
+use crate::ledger::{HowEnded, LedgerError, RunEnd};
 use crate::pool::{CannotGoOn, Finish, StopReason};
 use crate::preview::{self, Means};
 use crate::recorder::RecorderError;
@@ -19,6 +20,7 @@ use crate::report::{Facts, OutputError, Tally, Terminal, metrics};
 use crate::sys::{self, OpenFiles};
 use setup::Ready;
 use show::Show;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -100,7 +102,9 @@ async fn conclude(config: &Config, prepared: Ready, terminal: &mut Terminal) -> 
     } = prepared;
     let (machine, hands, sources) = driver_parts;
     let show = Show::new(terminal, header);
-    let driver = Driver::new(machine, hands, sources, show, started);
+    let floor = config.running.memory_per_worker;
+    let pressure = Pressure::new(Gauge::new(Path::new("/")), floor);
+    let driver = Driver::new(machine, hands, sources, show, pressure, started);
     let (driven, hands, show) = driver.drive().await;
     let terminal = show.end();
     let end = RunEnd {
@@ -121,8 +125,16 @@ async fn conclude(config: &Config, prepared: Ready, terminal: &mut Terminal) -> 
         },
         |_| Exit::Success,
     );
-    let told = tell(config, &driven, &facts, terminal).await;
+    say_how_it_ended(&driven, terminal);
+    let ledger = kept_until_the_end.ledger().to_path_buf();
+    let written = write_pages(config, ledger, &facts, terminal).await;
+    // The end of the text may wait for its reader; nothing else should.
     drop(kept_until_the_end);
+    let told = if terminal.finish(&facts) {
+        written
+    } else {
+        Exit::SomeFailed
+    };
     exit(&driven, terminal.tally()).merge(recorded).merge(told)
 }
 
@@ -134,7 +146,7 @@ fn how_closed(how: HowEnded, error: Option<&RecorderError>) -> HowEnded {
     }
 }
 
-async fn tell(config: &Config, driven: &Driven, facts: &Facts, terminal: &mut Terminal) -> Exit {
+fn say_how_it_ended(driven: &Driven, terminal: &mut Terminal) {
     if driven.source_broke {
         terminal.note(wording::SOURCE_BROKE);
     }
@@ -146,23 +158,27 @@ async fn tell(config: &Config, driven: &Driven, facts: &Facts, terminal: &mut Te
     {
         terminal.note(&text);
     }
+}
+
+/// Writes the files made of the whole run; a dry run's are made of the ledger that goes with it.
+async fn write_pages(
+    config: &Config,
+    ledger: PathBuf,
+    facts: &Facts,
+    terminal: &mut Terminal,
+) -> Exit {
     let mut exit = Exit::Success;
-    if !terminal.finish(facts) {
-        exit = Exit::SomeFailed;
-    }
     if let Some(path) = &config.output.metrics
         && let Err(error) = metrics::write(path, &metrics::text(terminal.tally(), facts))
     {
         terminal.note(&format!("could not write {}: {error}", path.display()));
         exit = Exit::SomeFailed;
     }
-    if let Some(path) = &config.output.html {
-        let state = config.running.state.as_ref();
-        let ledger = state.map_or_else(|| default_path(&facts.output), Clone::clone);
-        if let Err(error) = preview::write_page(&[ledger], path, &Means::of(config)).await {
-            terminal.note(&error.to_string());
-            exit = Exit::SomeFailed;
-        }
+    if let Some(path) = &config.output.html
+        && let Err(error) = preview::write_page(&[ledger], path, &Means::of(config)).await
+    {
+        terminal.note(&error.to_string());
+        exit = Exit::SomeFailed;
     }
     exit
 }

@@ -16,6 +16,7 @@ use crate::signal::Signals;
 use crate::source::{self, Roots};
 use crate::sys::Room;
 use crate::sys::cgroup::{self, Delegated};
+use crate::sys::{self, OpenFiles};
 use crate::units::{Amount, CountOrShare};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,8 +46,15 @@ pub(super) struct Ready {
 
 /// Held until the end; dropped in this order.
 pub(super) struct Kept {
-    _home: Home,
+    home: Home,
     _lock: Option<Lock>,
+}
+
+impl Kept {
+    /// The ledger that this run wrote.
+    pub(super) fn ledger(&self) -> &Path {
+        &self.home.ledger
+    }
 }
 
 /// Where pressroom's own files of this run are.
@@ -84,7 +92,7 @@ pub(super) fn prepare(
     let signals = Signals::listen();
     let facts = cores::survey(Path::new("/"));
     let count = cores::choose(&facts, &wish(config, &roots));
-    let home = home(config, &roots);
+    let home = home(config, &roots)?;
     crate::stage::sweep(&home.output).map_err(|error| Refusal::cannot_run(&error))?;
     let run = RunStart {
         started: started_at,
@@ -131,10 +139,7 @@ pub(super) fn prepare(
         output,
         started_at,
         started,
-        kept_until_the_end: Kept {
-            _home: home,
-            _lock: lock,
-        },
+        kept_until_the_end: Kept { home, _lock: lock },
     })
 }
 
@@ -202,22 +207,22 @@ fn territory(config: &Config, roots: &Roots) -> Territory {
 }
 
 /// A dry run keeps everything it must write in a folder of its own, away from input and output.
-fn home(config: &Config, roots: &Roots) -> Home {
+fn home(config: &Config, roots: &Roots) -> Result<Home, Refusal> {
     if config.output.dry_run {
-        let name = format!("pressroom-dry-run-{}", std::process::id());
-        let output = std::env::temp_dir().join(name);
-        return Home {
+        let output = sys::new_folder(&std::env::temp_dir(), "pressroom-dry-run-")
+            .map_err(|error| Refusal::cannot_run(&wording::no_folder(&error)))?;
+        return Ok(Home {
             ledger: default_path(&output),
             output,
             passing: true,
-        };
+        });
     }
     let output = roots.output().to_path_buf();
-    Home {
+    Ok(Home {
         ledger: ledger(config, &output),
         output,
         passing: false,
-    }
+    })
 }
 
 fn ledger(config: &Config, output: &Path) -> PathBuf {
@@ -274,6 +279,7 @@ fn wish(config: &Config, roots: &Roots) -> Wish {
         memory_per_worker: running.memory_per_worker,
         memory_total: running.memory_total,
         files: roots.file_count(),
+        by_open_files: OpenFiles::now().workers(),
     }
 }
 

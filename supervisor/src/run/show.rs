@@ -5,6 +5,7 @@ use crate::driver::Audience;
 use crate::pool::WorkerId;
 use crate::report::Terminal;
 use crate::task::{Record, Task};
+use crate::units::show_memory;
 use pressroom_shared::Enforced;
 
 /// The terminal as an audience. The head of the run is held back until a worker has said what really is enforced.
@@ -77,6 +78,19 @@ impl Audience for Show<'_> {
                 worker.seat
             ));
         }
+    }
+
+    fn memory(&mut self, free: Option<u64>) {
+        if free.is_none() && !self.verbose {
+            return;
+        }
+        self.terminal.note(&match free {
+            Some(free) => format!(
+                "only {} of memory are free: one image at a time until there is more",
+                show_memory(free)
+            ),
+            None => "there is memory for all workers again".to_owned(),
+        });
     }
 
     fn tick(&mut self) {

@@ -165,6 +165,14 @@ pub(super) fn too_few_files(limit: u64) -> String {
     )
 }
 
+/// A dry run has nowhere to put what it must write.
+pub(super) fn no_folder(why: &dyn std::fmt::Display) -> String {
+    format!(
+        "cannot make a folder for the dry run in {}: {why}; set TMPDIR to a folder that can be written",
+        std::env::temp_dir().display()
+    )
+}
+
 /// The hard limit that was required is not to be had.
 pub(super) fn no_hard_limit(why: &dyn std::fmt::Display) -> String {
     format!(

@@ -1,4 +1,10 @@
-//! How many files this process may have open.
+//! How many files this process may have open, and folders of its own for a while.
+
+use std::fs::DirBuilder;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -33,9 +39,34 @@ impl OpenFiles {
         self.limit.saturating_sub(self.used + others).max(1)
     }
 
+    /// Workers that there is room for; at least one.
+    pub(crate) fn workers(self) -> u64 {
+        let room = self.limit.saturating_sub(self.used + FOR_THE_REST);
+        (room / PER_WORKER).max(1)
+    }
+
     /// Whether a run with one worker has a chance.
     pub(crate) fn suffice(self) -> bool {
         self.limit >= self.used + FOR_THE_REST
+    }
+}
+
+/// Makes a folder that only this user may enter, below one where others may make names too: what stands there already, a
+/// link first of all, is never taken for it, and nobody can guess the name and stand there before.
+///
+/// # Errors
+/// Whatever the system says.
+pub(crate) fn new_folder(above: &Path, prefix: &str) -> io::Result<PathBuf> {
+    let mut builder = DirBuilder::new();
+    builder.mode(0o700);
+    loop {
+        let chance = RandomState::new().build_hasher().finish();
+        let folder = above.join(format!("{prefix}{chance:016x}"));
+        match builder.create(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
     }
 }
 
@@ -63,7 +94,20 @@ mod tests {
         assert_eq!(files(10, 64).left_beside(2), 10);
         assert_eq!(files(10, 25).left_beside(2), 1);
         assert_eq!(files(10, u64::MAX).left_beside(1), u64::MAX - 48);
+        assert_eq!(files(10, 64).workers(), 3);
+        assert_eq!(files(10, 25).workers(), 1);
         assert!(files(10, 64).suffice() && !files(10, 25).suffice());
+    }
+
+    #[test]
+    fn a_new_folder_is_private_and_never_the_same() {
+        use std::os::unix::fs::PermissionsExt;
+        let above = tempfile::tempdir().unwrap();
+        let [one, other] = [(); 2].map(|()| new_folder(above.path(), "x-").unwrap());
+        assert_ne!(one, other);
+        let mode = one.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        assert!(new_folder(&above.path().join("none"), "x-").is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod files;
 mod process;
 
 pub(crate) use disk::Room;
-pub(crate) use files::{OpenFiles, raise_open_files};
+pub(crate) use files::{OpenFiles, new_folder, raise_open_files};
 pub(crate) use process::{
     Signal, die_by, is_ignored, nice_by, outlive_file_size_limit, own_executable, prefer_as_victim,
     resident_bytes, signal_group, stop_self,
