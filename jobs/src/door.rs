@@ -26,7 +26,7 @@ pub struct Written {
     pub width: u32,
     /// Height in stored pixels.
     pub height: u32,
-    /// Quality on libjpeg's scale, where the format has one.
+    /// Quality on the format's own scale (libjpeg's, libwebp's), where it has one.
     pub quality: Option<u8>,
     /// What the user should know.
     pub notes: Vec<Note>,

@@ -131,7 +131,7 @@ impl Strip {
 /// What the result must reach.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Goal {
-    /// Quality 1 to 100 on libjpeg's scale.
+    /// Quality 1 to 100 on the format's own scale: libjpeg's for JPEG, libwebp's for WebP.
     Quality(u8),
     /// At most so many bytes, at the highest quality that fits.
     MaxSize(SizeLimit),

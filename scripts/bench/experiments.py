@@ -168,6 +168,22 @@ def fixed_quality(bench):
     return ratio_rows(one, limits, "12 MP baseline at -q 75") + ratio_rows(every, limits, "all photographs at -q 75"), "\n\n".join(text)
 
 
+def pixels(bench):
+    """A 12-megapixel photograph to 1920 pixels wide at quality 80, and to WebP at quality 75."""
+    rows, text = [], []
+    asked = (
+        ("to 1920 pixels wide at quality 80", ["-q", "80", "--max-width", "1920"], "sharp resize 1920", ("resize", 1920), 0.45),
+        ("to WebP at quality 75", ["-q", "75", "--format", "webp"], "sharp webp 75", ("webp", 75), 0.9),
+    )
+    for what, options, name, arguments, limit in asked:
+        images = copies(bench.photo("photo-13.jpg"), 4, bench.scratch / "pixels-in")
+        tools = {"pressroom": (None, bench.pressroom.tool(*options)), name: (None, peers.sharp(*arguments))}
+        samples = interleaved(tools, images, bench.place("pixels"), bench.rounds)
+        rows += ratio_rows(samples, {name: limit}, f"12 MP baseline {what}")
+        text.append(f"12 MP baseline {what}\n\n" + cost_table(samples, images))
+    return rows, "\n\n".join(text)
+
+
 def progressive_target(bench):
     """A progressive 12-megapixel photograph to 300,000 bytes."""
     images = copies(bench.photo("photo-10.jpg"), 4, bench.scratch / "progressive-in")
@@ -334,6 +350,7 @@ def sandbox(bench):
 ALL = {
     "baseline": baseline_target,
     "quality75": fixed_quality,
+    "pixels": pixels,
     "progressive": progressive_target,
     "memory": peak_memory,
     "targets": targets_met,

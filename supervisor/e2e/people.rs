@@ -89,11 +89,15 @@ fn display() {
     let ends = ran.stdout.split("\u{1b}[").skip(1);
     let mut commands = ends.filter_map(|rest| rest.chars().find(char::is_ascii_alphabetic));
     assert!(commands.all(|end| end != 'm'), "{:?}", ran.stdout);
-    let whole = ran
-        .stdout
-        .split(['\r', '\n'])
-        .filter(|line| line.starts_with("saved    "));
-    assert_eq!(whole.count(), 12, "{:?}", ran.stdout);
+    let lines: Vec<&str> = ran.stdout.split("saved    ").skip(1).collect();
+    assert_eq!(lines.len(), 12, "{:?}", ran.stdout);
+    for line in lines {
+        let line = line.split('\r').next().expect("at least nothing");
+        assert!(
+            line.contains("slow.") && !line.contains('\u{1b}'),
+            "{line:?}"
+        );
+    }
 }
 
 fn bare(case: &Case, words: &[&str]) -> Ran {

@@ -13,7 +13,7 @@ use crate::source;
 use pressroom_shared::{
     BUILD_ID, Chroma, Confinement, Format, Go, Goal, IccPolicy, ImageFormat, Incarnation, Job,
     JobId, Limits, OrientPolicy, Outcome, PROTOCOL, Progressive, Resize, SandboxMode, Saved,
-    SeatId, Settings, Strip, ToSupervisor, ToWorker, WirePath,
+    SeatId, Settings, Strip, ToSupervisor, ToWorker, Warning, WirePath,
 };
 use rustix::fs::OFlags;
 use std::fs::DirBuilder;
@@ -164,9 +164,14 @@ impl Studio {
     }
 }
 
-/// A file a worker says it has made: a regular one, not too big, and by its first bytes what it is said to be.
+/// A file a worker says it has made: free of all metadata, a regular file, not too big, and by its first bytes what it is
+/// said to be.
 fn read(path: &Path, saved: &Saved) -> Option<Small> {
     let (kind, start) = kind(saved.format)?;
+    let stayed = |warning: &Warning| matches!(warning, Warning::Stayed(_));
+    if saved.warnings.iter().any(stayed) {
+        return None;
+    }
     let file = std::fs::OpenOptions::new()
         .read(true)
         .custom_flags(i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).ok()?)
@@ -188,9 +193,10 @@ fn read(path: &Path, saved: &Saved) -> Option<Small> {
 
 /// What every browser shows, and how such a file begins.
 fn kind(format: ImageFormat) -> Option<(&'static str, &'static [u8])> {
-    let shown: [(ImageFormat, &'static str, &'static [u8]); 2] = [
+    let shown: [(ImageFormat, &'static str, &'static [u8]); 3] = [
         (ImageFormat::Jpeg, "jpeg", &[0xFF, 0xD8, 0xFF]),
         (ImageFormat::Png, "png", &[0x89, b'P', b'N', b'G']),
+        (ImageFormat::Webp, "webp", b"RIFF"),
     ];
     let found = shown.into_iter().find(|(known, ..)| *known == format);
     found.map(|(_, kind, start)| (kind, start))
@@ -283,6 +289,9 @@ mod tests {
             None,
             "not for browsers"
         );
+        let mut unclean = saved(ImageFormat::Jpeg);
+        unclean.warnings = vec![Warning::Stayed("the position".to_owned())];
+        assert_eq!(read(&path, &unclean), None, "metadata stayed");
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert_eq!(read(&link, &saved(ImageFormat::Jpeg)), None, "a link");

@@ -131,7 +131,9 @@ fn must_not_name(sources: &[Source], words: &[&str]) {
     let faults: Vec<String> = sources
         .iter()
         .flat_map(|source| {
-            let named = words.iter().filter(|word| source.code.contains(**word));
+            // A descriptor taken from `rustix::stdio` is nothing printed; only the end of its name looks like `io`.
+            let code = source.code.replace("rustix::stdio::", "");
+            let named = words.iter().filter(move |word| code.contains(**word));
             named.map(move |word| format!("{} names {word}", source.path))
         })
         .collect();

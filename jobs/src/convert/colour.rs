@@ -3,8 +3,9 @@
 //! Knows pixels and profiles, no formats. Colours that sRGB does not have become the nearest it has on each channel.
 
 use crate::door::Note;
+use crate::fence::fenced;
 use crate::raster::{Depth, Layout, Raster, Tone};
-use crate::{Budget, Error};
+use crate::{Budget, Error, Format};
 use moxcms::{
     Chromaticity, ColorPrimaries, ColorProfile, DataColorSpace, Layout as Channels,
     RenderingIntent, ToneReprCurve, TransformOptions, XyY,
@@ -32,7 +33,7 @@ pub(crate) enum Converted {
 /// [`Error::OverBudget`].
 pub(crate) fn to_srgb(mut raster: Raster, budget: &Budget) -> Result<Converted, Error> {
     let profile = match (&raster.carried.icc, raster.carried.gamma_only) {
-        (Some(icc), _) => ColorProfile::new_from_slice(icc).ok(),
+        (Some(icc), _) => read(icc),
         (None, Some(tone)) => Some(profile_of(tone, is_gray(raster.layout))),
         (None, None) if raster.layout == Layout::Cmyk => return Ok(Converted::NoProfile),
         (None, None) => return Ok(Converted::Srgb(raster)),
@@ -73,7 +74,7 @@ pub(crate) enum Judged {
 
 /// Judges a profile.
 pub(crate) fn judge(icc: &[u8], layout: Layout) -> Judged {
-    let Ok(profile) = ColorProfile::new_from_slice(icc) else {
+    let Some(profile) = read(icc) else {
         return Judged::Unusable;
     };
     if !fits(&profile, layout) {
@@ -175,9 +176,23 @@ fn options() -> TransformOptions {
     }
 }
 
+/// Does what a profile of a stranger may make panic.
+fn careful<T>(work: impl FnOnce() -> Option<T>) -> Option<T> {
+    // The format only names the picture that failed, and none does.
+    fenced(Format::Jpeg, || Ok(work())).ok().flatten()
+}
+
+fn read(icc: &[u8]) -> Option<ColorProfile> {
+    careful(|| ColorProfile::new_from_slice(icc).ok())
+}
+
 impl Way {
     /// `None` where the profile lacks what a conversion needs.
     fn of(profile: &ColorProfile, layout: Layout, depth: Depth) -> Option<Self> {
+        careful(|| Self::find(profile, layout, depth))
+    }
+
+    fn find(profile: &ColorProfile, layout: Layout, depth: Depth) -> Option<Self> {
         let srgb = ColorProfile::new_srgb();
         let (from, to, result) = match layout {
             Layout::Gray | Layout::GrayAlpha => return grays(profile, &srgb, depth),

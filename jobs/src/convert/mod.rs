@@ -105,7 +105,11 @@ pub(crate) fn compress(
     let opened = match open::open(format, source, options, budget) {
         Ok(Ok(opened)) => opened,
         Ok(Err(why)) => return kept(why, Vec::new()),
-        Err(Error::Unsupported(what)) => return kept(Keep::WouldLose(what), Vec::new()),
+        // What the engine does not read is a failure in every run.
+        Err(Error::Unsupported(what)) if format != Format::Jpeg => {
+            let what = format!("its pixels, which cannot be read ({what})");
+            return kept(Keep::WouldLose(what), Vec::new());
+        }
         Err(error) => return Err(error),
     };
     let mut picture = match prepare(opened, target, options, budget)? {
@@ -118,7 +122,13 @@ pub(crate) fn compress(
         ..options.without_resize()
     };
     let notes = std::mem::take(&mut picture.notes);
-    let done = write::write(picture, target, source.len(), sink, &asked, budget)?;
+    let done = match write::write(picture, target, source.len(), sink, &asked, budget) {
+        Err(Error::Unsupported(what)) => {
+            let what = format!("its pixels, which the new format cannot hold ({what})");
+            return kept(Keep::WouldLose(what), Vec::new());
+        }
+        done => done?,
+    };
     match done {
         Compressed::Written(written) if options.is_worth(source.len(), written.bytes) => {
             let notes = notes.into_iter().chain(written.notes).collect();

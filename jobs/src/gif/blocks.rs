@@ -137,8 +137,14 @@ impl<'a> Reader<'a> {
         let head = &self.bytes[start..self.at];
         let data = self.at;
         let &code_size = self.bytes.get(data).ok_or_else(cut_off)?;
-        if !(1..=8).contains(&code_size) {
-            return Err(corrupt(format!("a frame with indices of {code_size} bits")));
+        match code_size {
+            1..=8 => {}
+            // Some readers take such a frame, although no palette has so many colours.
+            9..=11 => {
+                let what = format!("a GIF with indices of {code_size} bits");
+                return Err(Error::Unsupported(what));
+            }
+            _ => return Err(corrupt(format!("a frame with indices of {code_size} bits"))),
         }
         self.skip(1)?;
         self.sub_blocks()?;

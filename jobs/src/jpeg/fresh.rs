@@ -1,7 +1,7 @@
 //! Pictures that come from samples: transformed in steps of 1, then brought to the goal by the engine's own search.
 
 use super::chroma::Halving;
-use super::dct::forward;
+use super::dct::{forward, rounded};
 use super::decode::Picture;
 use super::encode::markers::Form;
 use super::frame::Component;
@@ -48,7 +48,7 @@ pub(crate) fn transform(
                 );
                 f32::from(samples.bytes[y * samples.width as usize + x]) - 128.0
             });
-            let block = forward(&block).map(|value| value.round_ties_even() as i16);
+            let block = forward(&block).map(rounded);
             writer.block(block[0], budget, |out: &mut [u16; MAX_WORDS]| {
                 let levels = (1..64)
                     .map(|k| (k, block[usize::from(NATURAL[k])]))

@@ -5,7 +5,7 @@
 //! back, turned as samples of a sixteenth's precision and transformed again, in steps of 1. Where chroma is halved and the
 //! side is odd, samples lie between two of the old ones and are their average.
 
-use super::dct::{Inverse, forward};
+use super::dct::{Inverse, forward, rounded};
 use super::decode::Picture;
 use super::frame::{Coding, Component, Frame, QuantTable};
 use super::plane::{MAX_WORDS, Plane, Words, put_word};
@@ -197,11 +197,11 @@ fn samples_of(plane: &Plane, table: &QuantTable, budget: &Budget) -> Result<Fine
                 block[usize::from(NATURAL[k])] = f32::from(value) * f32::from(table.0[k]);
             }
             let start = 8 * block_row * stride + 8 * column;
-            inverse.each_row(&block, 0.0, |y, row| {
+            for (y, row) in inverse.rows::<8>(&block, 0.0).iter().enumerate() {
                 let out = &mut samples[start + y * stride..][..8];
                 let pairs = out.iter_mut().zip(row);
-                pairs.for_each(|(out, sample)| *out = (sample * 16.0).round_ties_even() as i16);
-            });
+                pairs.for_each(|(out, sample)| *out = rounded(sample * 16.0));
+            }
         }
     }
     Ok(Fine { samples, stride })
@@ -244,7 +244,7 @@ fn by_samples(
                 let bottom = average((at(left, lower), at(right, lower)));
                 (top + bottom) / 2.0
             });
-            let block = forward(&block).map(|value| value.round_ties_even() as i16);
+            let block = forward(&block).map(rounded);
             writer.block(block[0], budget, |room| {
                 let levels = (1..64).map(|k| (k, block[usize::from(NATURAL[k])]));
                 let levels = levels.filter(|(_, level)| *level != 0);

@@ -187,6 +187,11 @@ impl Changed {
             .as_mut()
             .is_some_and(|exif| self.edit_exif(exif));
         carried.xmp.iter_mut().for_each(|xmp| self.edit_xmp(xmp));
+        // Some formats tell the direction outside EXIF.
+        let turned = u16::from(carried.orientation);
+        if turned != 1 && carried.exif.is_none() {
+            carried.exif = Some(exif::only_orientation(turned));
+        }
         lost.then(thumbnail_note).into_iter().collect()
     }
 
@@ -214,4 +219,105 @@ impl Changed {
 /// What making a picture upright takes away.
 pub(crate) fn thumbnail_note() -> Note {
     Note::Dropped("the small picture in EXIF, which would lie on its side".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn carried() -> Carried {
+        Carried {
+            icc: Some(vec![7; 150_000]),
+            exif: Some(exif::tests::block()),
+            xmp: Some(
+                b"<x tiff:Orientation='6'><tiff:Orientation>6</tiff:Orientation></x>".to_vec(),
+            ),
+            orientation: 6,
+            gamma_only: None,
+        }
+    }
+
+    #[test]
+    fn segments_and_chunks_give_back_what_went_in() {
+        let (segments, notes) = segments_of(&carried());
+        assert_eq!((segments.len(), notes), (5, Vec::new()));
+        let (parts, lost) = carried_segments(&segments);
+        assert_eq!(
+            (parts.icc, parts.exif, parts.xmp),
+            (carried().icc, carried().exif, carried().xmp)
+        );
+        assert_eq!(lost, Vec::<&str>::new());
+        let parts = super::super::png::carried_chunks(&chunks_of(&carried()));
+        assert_eq!(
+            (parts.icc, parts.exif, parts.xmp),
+            (carried().icc, carried().exif, carried().xmp)
+        );
+        // Pieces in any order, but all of them.
+        let mut segments = segments;
+        segments.reverse();
+        assert_eq!(carried_segments(&segments).0.icc, carried().icc);
+        segments.remove(0);
+        let (parts, lost) = carried_segments(&segments);
+        assert_eq!(
+            (parts.icc, lost),
+            (None, vec!["a colour profile with pieces missing"])
+        );
+    }
+
+    #[test]
+    fn what_a_segment_cannot_hold_is_named() {
+        let big = Carried {
+            xmp: Some(vec![b' '; 70_000]),
+            ..Carried::default()
+        };
+        let (segments, notes) = segments_of(&big);
+        assert_eq!(segments, []);
+        assert!(matches!(&notes[..], [Note::Dropped(what)] if what.contains("XMP")));
+    }
+
+    #[test]
+    fn an_upright_picture_is_said_to_be_upright_everywhere() {
+        let changed = Changed {
+            upright: true,
+            ..Changed::default()
+        };
+        let mut edited = carried();
+        let notes = changed.edit(&mut edited);
+        // Its small picture would lie on its side.
+        assert_eq!(notes, [thumbnail_note()]);
+        assert_eq!(edited.orientation, 1);
+        assert_eq!(edited.exif.as_deref().and_then(exif::orientation), Some(1));
+        let xmp = b"<x tiff:Orientation='1'><tiff:Orientation>1</tiff:Orientation></x>";
+        assert_eq!(edited.xmp.as_deref(), Some(xmp.as_slice()));
+        let (segments, notes) = changed.edit_segments(segments_of(&carried()).0);
+        let (parts, _) = carried_segments(&segments);
+        assert_eq!((parts.exif, notes), (edited.exif, vec![thumbnail_note()]));
+    }
+
+    #[test]
+    fn a_direction_told_outside_exif_goes_along() {
+        let mut tiff = Carried {
+            orientation: 8,
+            ..Carried::default()
+        };
+        Changed::default().edit(&mut tiff);
+        assert_eq!(tiff.exif.as_deref().and_then(exif::orientation), Some(8));
+    }
+
+    #[test]
+    fn kinds_that_are_to_go_do_not_go_along() {
+        let mut bare = carried();
+        let strip = Strip {
+            exif: true,
+            xmp: true,
+            icc: true,
+            ..Strip::default()
+        };
+        let report = strip_carried(&mut bare, &strip);
+        assert!(report.changed);
+        assert_eq!((bare.icc, bare.xmp), (None, None));
+        // Nothing of EXIF but the direction.
+        assert_eq!(bare.exif.as_deref().and_then(exif::orientation), Some(6));
+        assert!(bare.exif.is_some_and(|exif| exif.len() == 26));
+    }
 }

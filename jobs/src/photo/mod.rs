@@ -57,7 +57,6 @@ pub(crate) fn compress(
             .iter()
             .map(|what| Note::Dropped((*what).to_owned())),
     );
-    report.notes.extend(pixels.notes.iter().cloned());
     let shown = Shown::new(
         source,
         stripped.head(budget)?,
@@ -173,7 +172,7 @@ impl Wrapped<'_> {
         match goal {
             Goal::MaxSize(limit) => {
                 let mut bytes = limit.bytes(self.source.len()).saturating_sub(tail);
-                if !self.pixels.is_nothing() {
+                if self.pixels.change() {
                     bytes = bytes.min(self.shown.len().saturating_sub(1));
                 }
                 Goal::MaxSize(SizeLimit::Bytes(bytes))
@@ -212,6 +211,7 @@ impl Wrapped<'_> {
         written.bytes += self.plan.bytes();
         written.notes.extend(self.report.notes);
         written.notes.extend(self.lost);
+        written.notes.extend(self.pixels.notes);
         Ok(Compressed::Written(written))
     }
 
@@ -263,6 +263,7 @@ impl Wrapped<'_> {
         let strip = |segments| strip_segments(segments, &options.strip);
         let mut head = self.before.stripped(strip).0.head(budget)?;
         self.lost.clear();
+        self.pixels.notes.clear();
         if self.move_index(&mut head).is_none() {
             return Ok(self.unindexed());
         }

@@ -107,11 +107,12 @@ impl Pixels {
 
     /// Whether the engine may have the file as it is.
     pub(super) fn is_nothing(&self) -> bool {
-        self.size.is_none()
-            && self.turn.is_upright()
-            && self.profile.is_none()
-            && !self.drops_profile
-            && self.notes.is_empty()
+        !self.change() && !self.drops_profile && self.notes.is_empty()
+    }
+
+    /// Whether the pixels must change.
+    pub(super) fn change(&self) -> bool {
+        self.size.is_some() || !self.turn.is_upright() || self.profile.is_some()
     }
 
     /// Whether nothing but the direction changes.
@@ -132,9 +133,8 @@ impl Pixels {
             ),
         ];
         let stays = stays.into_iter().filter(|(asked, _)| *asked);
-        stays
-            .map(|(_, what)| Note::Stayed(what.to_owned()))
-            .collect()
+        let stays = stays.map(|(_, what)| Note::Stayed(what.to_owned()));
+        self.notes.iter().cloned().chain(stays).collect()
     }
 
     /// Compresses the one picture in `source`.

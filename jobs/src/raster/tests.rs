@@ -519,3 +519,45 @@ fn a_bitmap_is_turned_the_right_way_up_and_keeps_its_profile() {
     assert_eq!(raster.carried.icc.as_deref(), Some(b"profile".as_slice()));
     assert!(read_all(Format::Bmp, &file[..140]).is_err());
 }
+
+#[test]
+fn exif_is_gathered_from_where_a_tiff_spreads_it() {
+    for big_endian in [false, true] {
+        let store = Store {
+            big_endian,
+            ..PLAIN
+        };
+        let mut file = tiff(store, &[(274, vec![6])]);
+        // A directory of one long value behind the end, linked from the first one in place of its predictor.
+        let exif = file.len() as u32;
+        file.extend(store.u16(1));
+        file.extend([store.u16(0x9003), store.u16(2)].concat());
+        file.extend(store.u32(20));
+        file.extend(store.u32(exif + 18));
+        file.extend([0; 4]);
+        file.extend(b"2026:11:30 12:00:00\0");
+        let entry = [store.u16(317), store.u16(3)].concat();
+        let at = file
+            .windows(4)
+            .rposition(|window| window == entry)
+            .expect("predictor");
+        file[at..at + 4].copy_from_slice(&[store.u16(0x8769), store.u16(4)].concat());
+        file[at + 8..at + 12].copy_from_slice(&store.u32(exif));
+        let carried = read_all(Format::Tiff, &file).expect("reads").carried;
+        let block = carried.exif.expect("gathered");
+        assert_eq!(carried.orientation, 6);
+        assert!(
+            block
+                .windows(20)
+                .any(|window| window == b"2026:11:30 12:00:00\0")
+        );
+        // Read again as a TIFF of its own: the orientation, and a link that leads to the date.
+        let number = |at: usize| u32::from_le_bytes(block[at..at + 4].try_into().expect("four"));
+        assert_eq!(block[8..14], [2, 0, 0x12, 1, 3, 0]);
+        assert_eq!(number(18), 6);
+        let date = number(8 + 2 + 12 + 8) as usize;
+        assert_eq!(block[date..date + 4], [1, 0, 0x03, 0x90]);
+        let text = number(date + 10) as usize;
+        assert!(block[text..].starts_with(b"2026:"));
+    }
+}

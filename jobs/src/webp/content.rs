@@ -195,7 +195,7 @@ impl<'a> Content<'a> {
         let method = method(effort);
         match self {
             Self::Still(image) => Lossy::of(&image, budget)?.code(method, budget, work),
-            Self::Resized(plain, _) => Lossy::Plain(plain).code(method, budget, work),
+            Self::Resized(plain, _) => Lossy::of_plain(plain, budget)?.code(method, budget, work),
             Self::Moving(animation) => {
                 work(&mut |quality| animation.lossily(quality, method, budget))
             }

@@ -293,6 +293,33 @@ impl<'a> Picture<'a> {
         }
     }
 
+    /// Copies luma, both chroma planes and alpha out of a picture made by [`Picture::of_rgb`] for lossy coding; the places must
+    /// have exactly their sizes, that of alpha may be empty. A picture without transparent pixels has an alpha of 255.
+    ///
+    /// # Errors
+    /// [`Fault::Misuse`].
+    pub(super) fn copy_planes(&self, into: [&mut [u8]; 4]) -> Result<(), Fault> {
+        let raw = &self.raw;
+        let (width, height) = (raw.width as usize, raw.height as usize);
+        let (across, down) = (width.div_ceil(2), height.div_ceil(2));
+        let [y, u, v, alpha] = into;
+        if raw.use_argb != 0 || raw.y.is_null() {
+            return Err(Fault::Misuse);
+        }
+        let chroma = raw.uv_stride;
+        copy(raw.y, raw.y_stride, (width, height), y)?;
+        copy(raw.u, chroma, (across, down), u)?;
+        copy(raw.v, chroma, (across, down), v)?;
+        if alpha.is_empty() {
+            return Ok(());
+        }
+        if raw.a.is_null() {
+            alpha.fill(u8::MAX);
+            return Ok(());
+        }
+        copy(raw.a, raw.a_stride, (width, height), alpha)
+    }
+
     /// Codes the picture as a WebP file into `out`, which is emptied first.
     ///
     /// # Errors
@@ -332,6 +359,26 @@ impl Drop for Picture<'_> {
         // SAFETY: `raw` was initialised; libwebp frees only what it allocated itself (`memory_`, `memory_argb_`).
         unsafe { sys::WebPPictureFree(&raw mut self.raw) }
     }
+}
+
+/// Copies the rows of a plane that libwebp allocated for a [`Picture`] that is still there.
+fn copy(
+    plane: *const u8,
+    stride: c_int,
+    (across, down): (usize, usize),
+    to: &mut [u8],
+) -> Result<(), Fault> {
+    if across == 0 || to.len() != across * down || (stride as usize) < across {
+        return Err(Fault::Misuse);
+    }
+    for (n, row) in to.chunks_exact_mut(across).enumerate() {
+        // SAFETY: the plane has `down` rows of `stride` bytes, of which `across` are its samples, as libwebp allocated it for
+        // the size of the picture; it lives as long as the picture, which the caller borrows.
+        row.copy_from_slice(unsafe {
+            std::slice::from_raw_parts(plane.add(n * stride as usize), across)
+        });
+    }
+    Ok(())
 }
 
 /// Appends to the vector behind `custom_ptr`; 0 tells libwebp that there was no memory. Never unwinds into C.

@@ -129,3 +129,35 @@ fn nothing_stays_claimed_once_the_pixels_are_gone() {
     .expect("codes");
     assert_eq!(budget.left(), budget.memory());
 }
+
+#[test]
+fn bands_of_rows_make_the_planes_of_the_whole_picture() {
+    use super::image::{Lossy, Plain};
+    use super::libwebp::{Coding, Picture};
+    let budget = Budget::new(64 << 20, 1_000_000);
+    for (layout, size) in [
+        (Layout::Rgb, (51, 129)),
+        (Layout::Rgba, (33, 200)),
+        (Layout::Rgb, (1, 1)),
+    ] {
+        let count = size.0 as usize * size.1 as usize * layout.channels();
+        let samples: Vec<u8> = (0..count).map(|n| (n * n / 77 + n / 9) as u8).collect();
+        let mut whole = Vec::new();
+        let coding = Coding::Lossy {
+            quality: 80.0,
+            method: 4,
+        };
+        let mut picture = Picture::of_rgb(&samples, size, layout.channels(), false).expect("fits");
+        picture.encode(coding, &mut whole).expect("codes");
+        let whole = riff::parse(&whole).expect("sound").pieces;
+        let plain = Plain {
+            samples: samples.clone(),
+            layout,
+            size,
+        };
+        let lossy = Lossy::of_plain(plain, &budget).expect("fits");
+        let banded = lossy.code(4, &budget, |code| code(80.0)).expect("codes");
+        let image = whole.into_iter().filter(Piece::is_image);
+        assert!(image.eq(banded), "{layout:?} {size:?}");
+    }
+}

@@ -29,7 +29,7 @@ pub(crate) fn write(
     let others = others(&carried);
     let canvas = plain.size;
     let around = Around::of(others.iter(), &[]);
-    let lossy = |plain| Lossy::Plain(plain);
+    let lossy = |plain| Lossy::of_plain(plain, budget);
     let coded = match options.goal {
         Goal::Lossless => {
             let pieces = exactly(&plain, level(options.effort), budget)?;
@@ -41,13 +41,13 @@ pub(crate) fn write(
         }
         Goal::Quality(quality) => {
             let code = |code: &mut dyn FnMut(f32) -> _| code(f32::from(quality));
-            let pieces = lossy(plain).code(method(options.effort), budget, code)?;
+            let pieces = lossy(plain)?.code(method(options.effort), budget, code)?;
             Ok(Coded {
                 pieces,
                 quality: Some(quality),
             })
         }
-        Goal::MaxSize(limit) => lossy(plain).code(method(options.effort), budget, |code| {
+        Goal::MaxSize(limit) => lossy(plain)?.code(method(options.effort), budget, |code| {
             fitted(limit.bytes(before), &around, options.min_quality, code)
         })?,
         Goal::Ssimulacra2(_) => return Err(unsupported("a score as the goal of a WebP")),

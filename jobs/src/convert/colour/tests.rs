@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::raster::Carried;
+use proptest::prelude::*;
 
 fn raster(layout: Layout, depth: Depth, samples: Vec<u8>, icc: Option<Vec<u8>>) -> Raster {
     let width = (samples.len() / layout.channels() / depth.bytes()) as u32;
@@ -273,4 +274,26 @@ fn ink_becomes_colour_by_its_profile_and_not_without() {
     let budget = Budget::new(1 << 24, 1 << 24);
     let bare = raster(Layout::Cmyk, Depth::Eight, inks.concat(), None);
     assert!(matches!(to_srgb(bare, &budget), Ok(Converted::NoProfile)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn no_damage_to_a_profile_fails_a_picture(
+        flips in proptest::collection::vec((0..3000_usize, any::<u8>()), 1..8), cut in 0..4000_usize, paper in any::<bool>()
+    ) {
+        let whole = if paper { ink() } else { ColorProfile::new_display_p3().encode().unwrap_or_default() };
+        let mut icc = whole;
+        for (at, value) in flips {
+            let length = icc.len();
+            icc[at % length] = value;
+        }
+        icc.truncate(cut.max(100));
+        let layout = if paper { Layout::Cmyk } else { Layout::Rgb };
+        let budget = Budget::new(1 << 24, 1 << 24);
+        let samples = vec![100; 12];
+        let done = to_srgb(raster(layout, Depth::Eight, samples, Some(icc.clone())), &budget);
+        prop_assert!(done.is_ok());
+        judge(&icc, layout);
+    }
 }

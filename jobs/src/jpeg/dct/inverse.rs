@@ -43,45 +43,48 @@ impl Inverse {
     /// Samples of a block of dequantised coefficients at `8 * row + column`, written to `out` at a distance of `stride`
     /// a row.
     pub(crate) fn samples(&self, block: &[f32; 64], out: &mut [u8], stride: usize) {
-        let size = self.size;
-        self.each_row(block, 128.5, |y, row| {
-            for (out, sample) in out[y * stride..y * stride + size].iter_mut().zip(row) {
+        match self.size {
+            1 => self.write::<1>(block, out, stride),
+            2 => self.write::<2>(block, out, stride),
+            4 => self.write::<4>(block, out, stride),
+            _ => self.write::<8>(block, out, stride),
+        }
+    }
+
+    fn write<const N: usize>(&self, block: &[f32; 64], out: &mut [u8], stride: usize) {
+        for (y, row) in self.rows::<N>(block, 128.5).iter().enumerate() {
+            for (out, sample) in out[y * stride..y * stride + N].iter_mut().zip(row) {
                 // Truncation after the half that was added rounds; the cast saturates.
                 *out = *sample as u8;
             }
-        });
+        }
     }
 
-    /// Calls `put` with each row of samples around `level`.
-    pub(crate) fn each_row(
-        &self,
-        block: &[f32; 64],
-        level: f32,
-        mut put: impl FnMut(usize, &[f32; 8]),
-    ) {
-        let size = self.size;
-        let mut half = [[0f32; 8]; 8];
-        for (v, half) in half.iter_mut().enumerate().take(size) {
-            for u in 0..size {
-                let value = block[8 * v + u];
+    /// Rows of samples around `level`, `N` of them, which must be the size.
+    pub(crate) fn rows<const N: usize>(&self, block: &[f32; 64], level: f32) -> [[f32; N]; N] {
+        let mut rows = [[level; N]; N];
+        for v in 0..N {
+            let (mut half, mut used) = ([0f32; N], false);
+            for (u, &value) in block[8 * v..8 * v + N].iter().enumerate() {
                 if value != 0.0 {
-                    let basis = &self.basis[8 * u..8 * u + 8];
+                    used = true;
+                    let basis = &self.basis[8 * u..8 * u + N];
                     half.iter_mut()
                         .zip(basis)
                         .for_each(|(sum, basis)| *sum += value * basis);
                 }
             }
-        }
-        for y in 0..size {
-            let mut row = [level; 8];
-            for (v, half) in half.iter().enumerate().take(size) {
-                let weight = self.basis[8 * v + y];
+            // Most rows of frequencies are empty.
+            if !used {
+                continue;
+            }
+            for (row, weight) in rows.iter_mut().zip(&self.basis[8 * v..8 * v + N]) {
                 row.iter_mut()
-                    .zip(half)
+                    .zip(&half)
                     .for_each(|(sum, value)| *sum += weight * value);
             }
-            put(y, &row);
         }
+        rows
     }
 }
 

@@ -5,3 +5,9 @@ mod inverse;
 
 pub(crate) use forward::forward;
 pub(crate) use inverse::Inverse;
+
+/// The nearest whole number. The compiler's own rounding is a call on plain x86-64.
+#[inline(always)]
+pub(crate) fn rounded(value: f32) -> i16 {
+    (value + 0.5_f32.copysign(value)) as i16
+}

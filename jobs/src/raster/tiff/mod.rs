@@ -5,6 +5,7 @@
 //! one at a time, and a strip that ends too early is an error. Pages, float samples, CCITT, JPEG and other compressions,
 //! YCbCr and Lab are refused by name.
 
+mod exif;
 mod header;
 mod unpack;
 
@@ -52,7 +53,7 @@ fn carried(directory: &mut Directory<'_>) -> Carried {
     let orientation = directory.find_tag_unsigned::<u8>(Tag::Orientation);
     Carried {
         icc: bytes(directory, Tag::IccProfile),
-        exif: None,
+        exif: exif::block(directory),
         xmp: bytes(directory, Tag::from_u16_exhaustive(700)),
         orientation: orientation
             .ok()
