@@ -141,14 +141,28 @@ fn whole() {
         let reasons = experiment["left_out"].as_array().expect("a list").len();
         assert!(rows + reasons > 0, "{experiment}");
     }
+    check_page(&place, experiments);
+    check_settings(&place);
+    let pictures = std::fs::read_dir(place.path("in"))
+        .expect("it is there")
+        .count();
+    assert_eq!(pictures, 3, "pictures are read only");
+    place.assert_clean();
+}
+
+/// Other people's figures stand beside measured ones, in both reports, and are marked.
+fn check_page(place: &Place, experiments: &[Value]) {
     let page = std::fs::read_to_string(place.path("b.html")).expect("the page");
     assert!(page.ends_with("</html>\n"));
-    // Other people's figures stand beside measured ones, in both reports, and are marked.
     let tables = experiments
         .iter()
         .filter_map(|one| one["tables"].as_array());
     let beside = tables.flatten().any(|table| table["published"].is_object());
     assert_eq!(page.contains("Published, not measured here"), beside);
+}
+
+/// What was written is accepted as a settings file.
+fn check_settings(place: &Place) {
     let mut config = Command::new(env!("CARGO_BIN_EXE_pressroom"));
     let accepted = config
         .args(["config", "--config", "b.toml", "in", "-o", "out"])
@@ -156,11 +170,6 @@ fn whole() {
         .output()
         .expect("it starts");
     assert!(accepted.status.success(), "{}", stderr(&accepted));
-    let pictures = std::fs::read_dir(place.path("in"))
-        .expect("it is there")
-        .count();
-    assert_eq!(pictures, 3, "pictures are read only");
-    place.assert_clean();
 }
 
 fn refusals() {

@@ -27,7 +27,7 @@ mod stats;
 mod wording;
 
 use args::Args;
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 use pressroom_supervisor::exit::Exit;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -57,11 +57,6 @@ pub fn run(args: &[OsString]) -> ExitCode {
 /// Lives the life of a child of the bench. `args` is everything behind the hidden argument.
 pub fn child(args: &[OsString]) -> ExitCode {
     child::run(args)
-}
-
-/// The definition of the command line, for man pages and completions.
-pub fn command() -> clap::Command {
-    Args::command()
 }
 
 fn usage(error: &clap::Error) -> String {
