@@ -107,6 +107,22 @@ impl Requantised {
         })
     }
 
+    /// The same, with codes made for exactly what is left; one more pass.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn write_recounted(
+        &self,
+        shell: Shell<'_>,
+        cut: Cut,
+        sink: &mut dyn Sink,
+    ) -> Result<u64, Error> {
+        self.with(shell, cut, |picture| {
+            let counted = picture.count(self.counted.form())?;
+            picture.write(&counted, sink)
+        })
+    }
+
     /// Gives the memory back.
     pub fn free(self, budget: &Budget) {
         for band in self.bands.into_iter().flatten() {
