@@ -58,7 +58,7 @@ fn label(way: Way) -> String {
     }
     let workers = counted(way.workers.into(), "worker");
     match (way.loads, way.nice) {
-        (0, _) => format!("{workers}, nothing else"),
+        (0, _) => format!("{workers}, no load"),
         (_, 0) => format!("{workers}, busy"),
         (_, _) => format!("{workers}, busy, --background"),
     }
@@ -170,7 +170,7 @@ fn kept(collected: &Collected, place: usize) -> Option<Figure> {
 fn heart(ways: &[Way], collected: &Collected, before: &[(u16, Vec<Measured>)]) -> Option<Table> {
     let idle = before.iter().map(|(workers, runs)| {
         (
-            format!("{}, nothing else", counted((*workers).into(), "worker")),
+            format!("{}, no load", counted((*workers).into(), "worker")),
             runs.clone(),
         )
     });
@@ -225,7 +225,7 @@ mod tests {
             labels,
             [
                 "the load alone",
-                "2 workers, nothing else",
+                "2 workers, no load",
                 "2 workers, busy",
                 "2 workers, busy, --background",
                 "1 worker, busy",

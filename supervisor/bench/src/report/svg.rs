@@ -94,7 +94,7 @@ pub(super) fn bars(id: &str, title: &str, bars: &[Bar]) -> String {
 }
 
 const TOP: f64 = 16.0;
-const LEFT: f64 = 70.0;
+const LEFT: f64 = 96.0;
 const HEIGHT: f64 = 300.0;
 const BOTTOM: f64 = HEIGHT - 46.0;
 const RIGHT: f64 = WIDTH - 20.0;
