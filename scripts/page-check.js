@@ -26,7 +26,7 @@ function metadata(html) {
   const found = [];
   for (const [, data] of html.matchAll(/src="data:image\/[a-z]+;base64,([^"]+)"/g)) {
     const bytes = Buffer.from(data, "base64").toString("latin1");
-    for (const word of ["GPS", "http://ns.adobe.com/xap", "Photoshop 3.0", "tEXt", "iTXt", "eXIf"]) {
+    for (const word of ["exif:GPS", "http://ns.adobe.com/xap", "Photoshop 3.0", "tEXt", "iTXt", "eXIf"]) {
       if (bytes.includes(word)) found.push(word);
     }
     const exif = bytes.indexOf("Exif\0\0");
