@@ -6,7 +6,8 @@
 
 use pressroom_jobs::jpeg::compress;
 use pressroom_jobs::{
-    Budget, Chroma, Compressed, Goal, Options, Progressive, Resize, SizeLimit, Strip,
+    Budget, Chroma, Colours, Compressed, Goal, Options, Orient, Progressive, Resize, SizeLimit,
+    Strip, Wanted,
 };
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -55,7 +56,11 @@ fn options() -> Options {
         chroma: Chroma::Auto,
         progressive: Progressive::Auto,
         lossy_png: false,
+        format: Wanted::Same,
         resize: Resize::default(),
+        shrink_to_fit: None,
+        orient: Orient::Keep,
+        colours: Colours::Keep,
         strip: Strip::default(),
         min_savings_permille: 0,
         force: false,
