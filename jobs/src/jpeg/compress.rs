@@ -1,11 +1,11 @@
 //! What the engine does with one file: decode, reach the goal, write, say what became of it.
 
-use super::chroma::Halving;
+use super::approach::{Approach, known_tables};
 use super::color;
-use super::decode::{Decoder, Header, Survivors, presample};
+use super::decode::{Decoder, Header, Survivors};
+use super::encode::Picture;
 use super::encode::markers::Form;
-use super::encode::{Picture, Role};
-use super::frame::{Component, Frame, QuantTable};
+use super::frame::{Component, Frame};
 use super::frugal;
 use super::outcome::{Around, Reached, append, kept};
 use super::prepare::{self, Prepared};
@@ -13,8 +13,7 @@ use super::quant::quantiser::Rounding;
 use super::quant::recipe::{Recipe, scale_of_quality};
 use super::quant::tables::SCALES;
 use super::requantise::Shell;
-use super::search::{Fit, Request, Search, fit, once};
-use super::size_model::Sample;
+use super::search::{Fit, Request, fit, once};
 use super::turn;
 use crate::turn::Turn;
 use crate::{Budget, Compressed, Error, Goal, Keep, Options, Progressive, Sink, Source};
@@ -27,11 +26,6 @@ const SMALL: usize = 2_500;
 const TRELLIS_EFFORT: u8 = 5;
 /// Effort from which on results are progressive by default.
 const PROGRESSIVE_EFFORT: u8 = 3;
-/// How far below the estimated scale the decoder must keep what matters.
-const MARGIN: f32 = 0.8;
-/// Scale to begin with where nothing is known.
-const MIDDLE: f32 = 1.0;
-
 /// Compresses the JPEG in `source` into `sink`.
 ///
 /// # Errors
@@ -82,16 +76,6 @@ pub(super) struct Job<'a> {
 struct Opened {
     picture: Prepared,
     around: Around,
-}
-
-/// How to go about a size target.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Approach {
-    pub(super) halving: Option<Halving>,
-    /// Scale the search begins with.
-    pub(super) start: f32,
-    /// Lowest scale for which the decoder keeps what matters.
-    pub(super) lowest: f32,
 }
 
 impl Job<'_> {
@@ -172,69 +156,6 @@ impl Job<'_> {
                 picture.free(self.budget);
                 Ok(None)
             }
-        }
-    }
-
-    /// Chroma and scale to begin with, from the header and a blind look at the data.
-    pub(super) fn approach(&self, header: &Header, target: u64) -> Result<Approach, Error> {
-        let input = self.source.len();
-        let frame = &turn::frame(&header.frame, self.turn);
-        let roles = color::roles(frame, &header.segments);
-        let halving = prepare::halving(frame, &roles, self.options.chroma, target, input);
-        let blind = Approach {
-            halving,
-            start: MIDDLE,
-            lowest: SCALES.0,
-        };
-        let Some(tables) = known_tables(header) else {
-            return Ok(blind);
-        };
-        if target * 100 >= input * LOSSLESS_SHARE {
-            return Ok(blind);
-        }
-        let Some(sample) = presample::sample(self.source, header, self.budget)? else {
-            return Ok(blind);
-        };
-        let blocks: Vec<f64> = blocks_kept(frame, &roles, halving);
-        let sample = Sample::of_look(sample, &blocks);
-        let request = Request {
-            shell: Shell {
-                frame,
-                segments: &[],
-            },
-            views: &[],
-            source: &tables,
-            roles: &roles,
-            form: self.form(frame),
-            recipe: self.recipe(),
-            target,
-            start: MIDDLE,
-            scales: SCALES,
-        };
-        let mut search = Search::new(&request, &sample);
-        search.solve(target as f64);
-        let start = search.scale();
-        Ok(Approach {
-            halving,
-            start,
-            lowest: (start * MARGIN).max(SCALES.0),
-        })
-    }
-
-    pub(super) fn survivors(&self, header: &Header, approach: &Approach) -> Survivors {
-        match known_tables(header) {
-            Some(tables) if approach.lowest > SCALES.0 => {
-                let roles = color::roles(&header.frame, &header.segments);
-                let halved = approach.halving.is_some();
-                let tables: Vec<_> = tables
-                    .iter()
-                    .map(|table| turn::table(table, self.turn))
-                    .collect();
-                let keep =
-                    prepare::survivors(&roles, &tables, halved, approach.lowest, self.recipe());
-                keep.turned(self.turn)
-            }
-            Some(_) | None => Survivors::all(),
         }
     }
 
@@ -409,7 +330,7 @@ impl Job<'_> {
         scale_of_quality(self.options.min_quality)
     }
 
-    fn form(&self, frame: &Frame) -> Form {
+    pub(super) fn form(&self, frame: &Frame) -> Form {
         match self.options.progressive {
             Progressive::On => Form::Progressive,
             Progressive::Off => Form::Sequential,
@@ -426,22 +347,4 @@ impl Job<'_> {
             }
         }
     }
-}
-
-/// Blocks of each component after halving.
-fn blocks_kept(frame: &Frame, roles: &[Role], halving: Option<Halving>) -> Vec<f64> {
-    let components = frame.components.iter().zip(roles);
-    let kept = |(component, &role): (&Component, &Role)| {
-        let blocks = f64::from(component.blocks_across) * f64::from(component.blocks_down);
-        match role {
-            Role::Detail => blocks,
-            Role::Chroma => blocks * halving.map_or(1.0, Halving::share),
-        }
-    };
-    components.map(kept).collect()
-}
-
-/// Tables of all components, if the header has them.
-pub(super) fn known_tables(header: &Header) -> Option<Vec<QuantTable>> {
-    header.tables.iter().cloned().collect()
 }

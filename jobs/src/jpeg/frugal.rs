@@ -1,6 +1,7 @@
 //! Goals reached row by row, where the picture's coefficients do not fit into memory.
 
-use super::compress::{Job, known_tables};
+use super::approach::known_tables;
+use super::compress::Job;
 use super::decode::{Ending, Header, Survivors};
 use super::encode::Role;
 use super::encode::markers::Form;

@@ -3,6 +3,7 @@
 //! Data flows one way: [`decode`] reads the markers and fills [`plane::Plane`]s with quantised coefficients,
 //! `quant` chooses tables and requantises, `encode` writes them out.
 
+mod approach;
 pub mod bits_out;
 pub mod chroma;
 pub mod color;

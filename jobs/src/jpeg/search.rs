@@ -299,6 +299,10 @@ impl<'a> Search<'a> {
                 Some(cut) => self.write(&new, cut, sink)?,
                 None => None,
             };
+            let written = match written {
+                None if self.scale >= high => return self.smallest(new, budget, sink),
+                None | Some(_) => written,
+            };
             new.free(budget);
             if let Some(bytes) = written {
                 return Ok(Fit::Written {
@@ -306,13 +310,27 @@ impl<'a> Search<'a> {
                     scale: self.scale,
                 });
             }
-            if self.scale >= high {
-                return Ok(Fit::Unreachable {
-                    smallest: exact.ceil() as u64,
-                });
-            }
             self.scale = (self.scale * 1.15).min(high);
         }
+    }
+
+    /// All of the last coefficients left out.
+    fn smallest(
+        &self,
+        new: Requantised,
+        budget: &Budget,
+        sink: &mut dyn Sink,
+    ) -> Result<Fit, Error> {
+        let smallest = new.write_recounted(self.request.shell, Cut::EVERYTHING, sink)?;
+        new.free(budget);
+        if smallest <= self.request.target {
+            return Ok(Fit::Written {
+                bytes: smallest,
+                scale: self.scale,
+            });
+        }
+        sink.restart().map_err(Error::Write)?;
+        Ok(Fit::Unreachable { smallest })
     }
 
     fn requantise(&self, plan: &Plan, budget: &Budget) -> Result<Requantised, Error> {

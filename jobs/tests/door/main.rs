@@ -10,5 +10,6 @@ mod golden;
 mod photo;
 mod png;
 mod resize;
+mod targets;
 mod turn;
 mod webp;

@@ -16,6 +16,8 @@ pub struct Cut(pub u16);
 impl Cut {
     /// Leaves out nothing.
     pub const NOTHING: Self = Self(0);
+    /// Leaves out every last coefficient that has a rank.
+    pub const EVERYTHING: Self = Self(255 << 8);
 
     /// Whether block `number` of rank `rank` loses its last coefficient.
     #[inline(always)]
