@@ -95,7 +95,7 @@ fn commands() {
 }
 
 fn help(case: &Case) -> String {
-    ["run", "report", "doctor", "config"]
+    ["run", "report", "doctor", "config", "bench"]
         .iter()
         .map(|command| {
             let ran = bare(case, &[command, "--help"]);
