@@ -154,7 +154,7 @@ pub fn survivors(
         };
         let least = floors(role, scale, recipe);
         for k in 1..64 {
-            // A table that snaps to the source's step keeps every level.
+            // Where the source's own step is kept, so is every level.
             let levels = (least[k] * share / f32::from(own.0[k])).ceil();
             keep[k] = (levels as u16).max(1);
         }

@@ -1,4 +1,4 @@
-//! Quantisation tables: the base table, its scale, and what the source's own steps allow.
+//! Quantisation tables: the base table, its scale, and no step finer than the source's.
 //!
 //! The base is the table of Watson, Taylor and Borthwick (1997, "DCTune perceptual optimization of compressed dental
 //! X-rays"), the sixth of mozjpeg, with a finer DC and coarser middle luma frequencies; found by comparing SSIMULACRA2
@@ -31,9 +31,6 @@ const WATSON: [u8; 64] = [
 const LUMA_CHANGE: [(f32, f32); 5] = [(1.0, 0.0), (2.0, 0.24), (3.5, 0.12), (5.5, 0.0), (9.0, 0.2)];
 /// Logarithm of the change to the DC step.
 const DC_CHANGE: f32 = -0.2;
-/// Largest quotient of wanted and source step at which the source's own step is used: requantising by less than this
-/// loses more by rounding twice than it saves.
-const SNAP: f32 = 1.5;
 /// Coarsest step of an 8-bit table.
 const COARSEST: f32 = 255.0;
 /// Scales at which every step not limited by [`COARSEST`] differs visibly from its neighbours.
@@ -73,11 +70,15 @@ fn power(scale: f32) -> f32 {
     (1.0 + scale.ln()).clamp(0.4, 1.0)
 }
 
-/// The table for one component at `scale`: never a step finer than the source's, and the source's own where close.
+/// The table for one component at `scale`: never a step finer than the source's.
+///
+/// A step a little coarser than the source's rounds twice, and keeping the source's own step there was tried: over 13
+/// photographs it gained nothing at 600,000 and 1,000,000 bytes and lost up to a point of SSIMULACRA2 at 300,000.
 pub fn table(role: Role, scale: f32, source: &QuantTable) -> QuantTable {
     let mut steps = [0; 64];
     for (k, step) in steps.iter_mut().enumerate() {
-        *step = limited(stagger(k, wanted(role, k, scale)), source.0[k]);
+        let wanted = stagger(k, wanted(role, k, scale)) as u16;
+        *step = wanted.max(source.0[k]);
     }
     QuantTable(steps)
 }
@@ -97,15 +98,6 @@ fn stagger(k: usize, step: f32) -> f32 {
     // Golden-ratio sequence: evenly spread over any run of indices.
     let offset = (k as f32 * 0.618_034).fract();
     (step + 0.1 + 0.8 * offset).floor().clamp(1.0, COARSEST)
-}
-
-fn limited(step: f32, source: u16) -> u16 {
-    let own = f32::from(source);
-    if step <= own * SNAP {
-        source
-    } else {
-        step as u16
-    }
 }
 
 #[cfg(test)]
