@@ -46,6 +46,7 @@ fn options(goal: Goal, effort: u8) -> Options {
         colours: Colours::Keep,
         strip: pressroom_jobs::Strip::default(),
         min_savings_permille: 0,
+        min_savings_bytes: 0,
         force: false,
     }
 }

@@ -63,6 +63,7 @@ fn options() -> Options {
         colours: Colours::Keep,
         strip: Strip::default(),
         min_savings_permille: 0,
+        min_savings_bytes: 0,
         force: false,
     }
 }

@@ -76,6 +76,17 @@ pub enum Note {
     Stayed(String),
 }
 
+impl Note {
+    /// Adds this to `notes` unless it is there: a file with a thousand oddities gets a few notes, and no memory outside the
+    /// budget grows with it.
+    pub(crate) fn add_to(self, notes: &mut Vec<Self>) {
+        const ENOUGH: usize = 8;
+        if notes.len() < ENOUGH && !notes.contains(&self) {
+            notes.push(self);
+        }
+    }
+}
+
 /// Compresses the picture in `source` into `sink`.
 ///
 /// # Errors

@@ -29,6 +29,8 @@ pub struct Options {
     pub strip: Strip,
     /// Least saving, in thousandths of the input's bytes, for a result to be worth having.
     pub min_savings_permille: u16,
+    /// The same in bytes.
+    pub min_savings_bytes: u64,
     /// Write the result even where it is not smaller.
     pub force: bool,
 }
@@ -38,7 +40,8 @@ impl Options {
     pub fn is_worth(&self, before: u64, after: u64) -> bool {
         let saved = before.saturating_sub(after);
         let asked = u128::from(before) * u128::from(self.min_savings_permille);
-        self.force || (saved > 0 && u128::from(saved) * 1000 >= asked)
+        let enough = saved >= self.min_savings_bytes && u128::from(saved) * 1000 >= asked;
+        self.force || (saved > 0 && enough)
     }
 
     /// The same for a picture that has the right size.
@@ -192,4 +195,39 @@ pub enum Progressive {
     On,
     /// Never.
     Off,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(permille: u16, bytes: u64, force: bool) -> Options {
+        Options {
+            goal: Goal::Lossless,
+            min_quality: 5,
+            effort: 5,
+            chroma: Chroma::Auto,
+            progressive: Progressive::Auto,
+            lossy_png: false,
+            format: Wanted::Same,
+            resize: Resize::default(),
+            shrink_to_fit: None,
+            orient: Orient::Keep,
+            colours: Colours::Keep,
+            strip: Strip::default(),
+            min_savings_permille: permille,
+            min_savings_bytes: bytes,
+            force,
+        }
+    }
+
+    #[test]
+    fn a_result_is_worth_having_from_the_saving_asked_for() {
+        let worth = |permille, bytes, after| asked(permille, bytes, false).is_worth(1000, after);
+        assert!(worth(0, 0, 999) && !worth(0, 0, 1000) && !worth(0, 0, 1001));
+        assert!(worth(50, 0, 950) && !worth(50, 0, 951));
+        assert!(worth(0, 100, 900) && !worth(0, 100, 901));
+        assert!(!worth(50, 100, 901) && worth(50, 100, 900));
+        assert!(asked(50, 100, true).is_worth(1000, 2000));
+    }
 }

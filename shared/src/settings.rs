@@ -36,6 +36,10 @@ pub struct Settings {
     pub min_savings_permille: u16,
     /// Write the result even where it is not smaller than the input.
     pub force: bool,
+    /// Least saving in bytes for a result to replace the original. Last and left out where not asked for, so that
+    /// settings without it are written, and are known again in a ledger, as before it was there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_savings_bytes: Option<u64>,
 }
 
 /// What the result must reach.

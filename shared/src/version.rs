@@ -4,7 +4,7 @@
 ///
 /// MessagePack structs are positional: two ends of different shape would decode each other silently wrong, so this is
 /// compared before anything else is believed.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// Identifies the build; a worker of another build is refused.
 ///

@@ -204,6 +204,7 @@ fn settings() -> Settings {
         lossy_png: false,
         min_savings_permille: 0,
         force: false,
+        min_savings_bytes: None,
     }
 }
 

@@ -253,6 +253,7 @@ fn settings() -> Settings {
         lossy_png: true,
         min_savings_permille: 0,
         force: true,
+        min_savings_bytes: None,
     }
 }
 

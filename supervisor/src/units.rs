@@ -134,14 +134,14 @@ pub fn permille(text: &str) -> Result<u32, UnitError> {
     }
 }
 
-/// Reads a share that may also be nothing: as [`permille`], and `0` or `0%`.
+/// Reads a size or a share that may also be nothing: as [`amount`], and `0` or `0%`.
 ///
 /// # Errors
 /// Anything else, with an example.
-pub fn permille_or_zero(text: &str) -> Result<u32, UnitError> {
+pub fn amount_or_zero(text: &str) -> Result<Amount, UnitError> {
     match text {
-        "0" | "0%" => Ok(0),
-        other => permille(other),
+        "0%" => Ok(Amount::Bytes(0)),
+        other => amount(other),
     }
 }
 
@@ -307,7 +307,12 @@ mod tests {
         for text in ["0%", "100.1%", "%", "2.55%", "-4%", "40 %", "40"] {
             assert_eq!(permille(text), Err(UnitError::Percent), "{text}");
         }
-        assert_eq!(permille_or_zero("0"), Ok(0));
+        for nothing in ["0", "0%"] {
+            assert_eq!(amount_or_zero(nothing), Ok(Amount::Bytes(0)));
+        }
+        assert_eq!(amount_or_zero("5%"), Ok(Amount::Permille(50)));
+        assert_eq!(amount_or_zero("20KB"), Ok(Amount::Bytes(20_000)));
+        assert_eq!(amount_or_zero("20"), Err(UnitError::Unitless(20)));
         assert_eq!(count_or_share("20"), Ok(CountOrShare::Count(20)));
         assert_eq!(count_or_share("5%"), Ok(CountOrShare::Permille(50)));
         assert_eq!(count_or_share("0"), Err(UnitError::CountOrPercent));

@@ -91,6 +91,7 @@ fn options(bytes: &[u8]) -> Options {
         colours: Colours::Keep,
         strip: Strip::default(),
         min_savings_permille: 0,
+        min_savings_bytes: 0,
         force: last(6) % 2 == 0,
     }
 }

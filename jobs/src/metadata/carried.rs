@@ -84,7 +84,7 @@ pub(crate) fn segments_of(carried: &Carried) -> (Vec<Segment>, Vec<Note>) {
                 "{what} of {} bytes, more than a JPEG segment holds",
                 body.len()
             );
-            return notes.push(Note::Dropped(text));
+            return Note::Dropped(text).add_to(&mut notes);
         }
         segments.push(Segment {
             marker: 0xe1,

@@ -42,7 +42,7 @@ impl Report {
         self.changed = true;
         let text =
             format!("damaged {what}, which could not be searched for what was to be removed");
-        self.notes.push(Note::Dropped(text));
+        Note::Dropped(text).add_to(&mut self.notes);
     }
 }
 

@@ -213,9 +213,8 @@ impl Layout {
             self.palette = self.sound((payload, right), head.name)?;
             self.add_pixels(head);
         } else {
-            self.notes.push(Note::Dropped(
-                "a palette that was only a suggestion".to_owned(),
-            ));
+            let what = "a palette that was only a suggestion";
+            Note::Dropped(what.to_owned()).add_to(&mut self.notes);
         }
         Ok(())
     }
@@ -238,7 +237,7 @@ impl Layout {
             self.add_pixels(head);
         } else {
             let what = "a transparency chunk that does not fit the pixels was ignored";
-            self.notes.push(Note::Repaired(what.to_owned()));
+            Note::Repaired(what.to_owned()).add_to(&mut self.notes);
         }
         Ok(())
     }
@@ -249,7 +248,7 @@ impl Layout {
                 "the {} chunk had a wrong checksum and was left out",
                 name.escape_ascii()
             );
-            self.notes.push(Note::Repaired(what));
+            Note::Repaired(what).add_to(&mut self.notes);
             return;
         }
         let place = match (self.seen_pixels, self.seen_palette) {

@@ -133,7 +133,7 @@ pub(crate) fn read(format: Format, source: &dyn Source, budget: &Budget) -> Resu
         | Format::Jp2
         | Format::Psd
         | Format::Raw => Err(unsupported(format!(
-            "reading the pixels of a {} file",
+            "reading the pixels of {} files",
             format.name()
         ))),
     }

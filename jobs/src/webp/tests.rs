@@ -19,6 +19,7 @@ fn asked(goal: Goal) -> Options {
         colours: Colours::Keep,
         strip: Strip::default(),
         min_savings_permille: 0,
+        min_savings_bytes: 0,
         force: false,
     }
 }

@@ -21,6 +21,7 @@ pub(crate) fn options(goal: Goal) -> Options {
         colours: Colours::Keep,
         strip: Strip::default(),
         min_savings_permille: 0,
+        min_savings_bytes: 0,
         force: false,
     }
 }

@@ -283,6 +283,28 @@ fn too_little_memory_takes_the_frugal_way_or_is_refused_by_name() {
 }
 
 #[test]
+fn a_thousand_oddities_give_a_few_notes_and_the_same_one_once() {
+    let plain = draw(40, 40, (ColorType::Rgb, BitDepth::Eight), &[1, 2, 3], "");
+    let notes = |input: &[u8]| match run(input, &options(Goal::Lossless)).unwrap().0 {
+        Compressed::Written(written) => written.notes,
+        Compressed::Kept(kept) => kept.notes,
+    };
+    let odd = |name: &dyn Fn(u16) -> [u8; 4]| {
+        (0..1000).fold(plain.clone(), |mut file, number| {
+            file = with_chunk(&file, &name(number), b"x");
+            // The checksum of the chunk that begins at byte 33 and has one byte.
+            file[42] ^= 1;
+            file
+        })
+    };
+    let letter = |number: u16| b'a' + (number % 26) as u8;
+    let same = notes(&odd(&|_| *b"abCd"));
+    assert!(matches!(&same[..], [Note::Repaired(what)] if what.contains("abCd")));
+    let different = notes(&odd(&|n| [b'a', letter(n), b'C', letter(n / 26)]));
+    assert_eq!(different.len(), 8, "{different:?}");
+}
+
+#[test]
 fn what_readers_ignore_about_transparency_is_ignored_with_a_note() {
     let plain = |kind| draw(40, 40, kind, &[1, 2, 3, 200], "");
     let opaque = plain((ColorType::Rgba, BitDepth::Eight));

@@ -109,7 +109,7 @@ pub struct PlaceArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Result")]
 pub struct ResultArgs {
-    /// Quality from 1 to 100 on the scale of libjpeg [default: 80, unless a size or score is asked for]
+    /// Quality from 1 to 100 on the scale of libjpeg, for WebP of libwebp [default: 80, unless a size or score is asked for]
     #[arg(short, long, value_name = "N", value_parser = values::within::<u8>(1, 100))]
     pub quality: Option<u8>,
     /// Largest size of each result, such as 300KB (300,000 bytes), 300KiB or 40% of the input; the best quality that fits
@@ -211,9 +211,9 @@ pub struct FileArgs {
     /// What to do where a result's name is taken by a file of another origin [default: never]
     #[arg(long, value_enum, value_name = "WHEN")]
     pub overwrite: Option<Overwrite>,
-    /// Keep the original unless at least this share is saved, such as 5%
-    #[arg(short = 'T', long, value_name = "PCT", value_parser = units::permille_or_zero)]
-    pub min_savings: Option<u32>,
+    /// Keep the original unless at least this share or size is saved, such as 5% or 20KB
+    #[arg(short = 'T', long, value_name = "PCT|SIZE", value_parser = units::amount_or_zero)]
+    pub min_savings: Option<Amount>,
     /// Write results even where they are larger than the input
     #[arg(short, long)]
     pub force: bool,

@@ -105,6 +105,23 @@ fn run_may_be_named_and_a_folder_of_that_name_needs_a_path() {
 }
 
 #[test]
+fn a_saving_is_a_share_or_a_size() {
+    for (typed, expected) in [
+        ("5%", (50, None)),
+        ("20KB", (0, Some(20_000))),
+        ("0", (0, None)),
+        ("0%", (0, None)),
+    ] {
+        let settings = config(&["a", "-o", "b", "-T", typed]).settings;
+        assert_eq!(
+            (settings.min_savings_permille, settings.min_savings_bytes),
+            expected,
+            "{typed}"
+        );
+    }
+}
+
+#[test]
 fn every_flag_arrives() {
     let flags = "a b --output o --target-size=40% --min-quality 10 --format webp --effort 9 --progressive on \
         --chroma 444 --max-width 100 --max-height 200 --long-edge 300 --short-edge 400 --shrink-to-fit --lossy-png \

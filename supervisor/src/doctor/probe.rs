@@ -3,6 +3,7 @@
 use crate::cli::Config;
 use crate::link::{Heard, Launcher, Link, News};
 use crate::pool::WorkerId;
+use crate::sys;
 use pressroom_shared::{
     BUILD_ID, Confinement, Enforced, Go, Incarnation, PROTOCOL, SeatId, ToSupervisor, ToWorker,
     WirePath,
@@ -27,15 +28,18 @@ impl Drop for Passing {
 
 /// What a worker finds in force on itself, or why there is none.
 pub(super) fn ask(config: &Config) -> Result<Enforced, String> {
-    let staging = std::env::temp_dir().join(format!("pressroom-doctor-{}", std::process::id()));
-    std::fs::create_dir(&staging)
-        .map_err(|error| format!("cannot make the folder {}: {error}", staging.display()))?;
-    let staging = Passing(staging);
+    let staging = Passing(staging_in(&std::env::temp_dir())?);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| error.to_string())?;
     runtime.block_on(converse(config, &staging.0))
+}
+
+/// A folder nobody else can have made ahead or look into: the temporary directory belongs to everybody.
+fn staging_in(above: &Path) -> Result<PathBuf, String> {
+    sys::new_folder(above, "pressroom-doctor-")
+        .map_err(|error| format!("cannot make a folder in {}: {error}", above.display()))
 }
 
 async fn converse(config: &Config, staging: &Path) -> Result<Enforced, String> {
@@ -96,5 +100,26 @@ async fn answer(heard: &mut mpsc::Receiver<Heard>) -> Result<Enforced, String> {
             Err(format!("it left at once: {words}"))
         }
         None => Err("it left without a word".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn the_folder_of_a_probe_cannot_be_foreseen_and_goes_with_it() {
+        let above = tempfile::tempdir().unwrap();
+        let foreseen = format!("pressroom-doctor-{}", std::process::id());
+        std::fs::create_dir(above.path().join(foreseen)).unwrap();
+        let staging = Passing(staging_in(above.path()).unwrap());
+        let mode = staging.0.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        let path = staging.0.clone();
+        drop(staging);
+        assert!(!path.exists());
+        let error = staging_in(&path).unwrap_err();
+        assert!(error.contains(&*path.to_string_lossy()), "{error}");
     }
 }

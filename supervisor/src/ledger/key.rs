@@ -53,6 +53,7 @@ pub(crate) mod tests {
             lossy_png: false,
             min_savings_permille: 0,
             force: false,
+            min_savings_bytes: None,
         }
     }
 

@@ -25,7 +25,7 @@ pub use key::Keys;
 pub use previous::{Known, Previous};
 pub use reader::{Lookup, Reader};
 pub(crate) use row::{Published, Row};
-pub use schema::{BUILD, HowEnded, Run, RunEnd, RunStart};
+pub use schema::{BUILD, Done, HowEnded, Run, RunEnd, RunStart};
 pub(crate) use writer::{Intent, Ours, Totals, Writer};
 
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 use super::previous::{Output, is_foreign, judge, mtime_ns};
 use super::recovery::hash_of;
 use super::row::{self, bytes, path};
-use super::schema::{self, HowEnded, Run, RunEnd};
+use super::schema::{self, Done, HowEnded, Run, RunEnd};
 use super::writer::published;
 use super::{Entry, Keys, Known, LedgerError, Previous, Verdict, root_key, words};
 use crate::plan::kept_place;
@@ -134,7 +134,7 @@ impl Reader {
         self.connection
             .prepare_cached(
                 "SELECT id, build, command, output, settings, limits, workers, started, ended, wall_ms, end, discovered,
-                    ignored, unchanged, failed_before FROM runs
+                    ignored, unchanged, failed_before, saved, kept, failed, bytes_in, bytes_out FROM runs
                  WHERE ?1 IS NULL OR ?1 = x'' OR output = ?1 ORDER BY id DESC LIMIT ?2",
             )?
             .query_map(params![self.root, count], run)?
@@ -204,6 +204,7 @@ fn known(row: &rusqlite::Row<'_>) -> rusqlite::Result<Known> {
 }
 
 fn run(row: &rusqlite::Row<'_>) -> rusqlite::Result<Run> {
+    let sum = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<u64>>(column)?.unwrap_or(0));
     Ok(Run {
         id: row.get(0)?,
         build: row.get(1)?,
@@ -214,8 +215,15 @@ fn run(row: &rusqlite::Row<'_>) -> rusqlite::Result<Run> {
         workers: row.get(6)?,
         started: row.get(7)?,
         end: end(row)?,
-        unchanged: row.get::<_, Option<u64>>(13)?.unwrap_or(0),
-        failed_before: row.get::<_, Option<u64>>(14)?.unwrap_or(0),
+        unchanged: sum(13)?,
+        failed_before: sum(14)?,
+        done: Done {
+            saved: sum(15)?,
+            kept: sum(16)?,
+            failed: sum(17)?,
+            bytes_in: sum(18)?,
+            bytes_out: sum(19)?,
+        },
     })
 }
 

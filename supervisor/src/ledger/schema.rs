@@ -152,6 +152,30 @@ pub struct Run {
     pub unchanged: u64,
     /// Inputs that failed in an earlier run and were left alone.
     pub failed_before: u64,
+    /// Its sums when it ended: the rows of images that a later run did again are rows of that run now.
+    pub done: Done,
+}
+
+/// What a run had done when it ended; nothing where it goes on still or was killed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Smaller pictures written.
+    pub saved: u64,
+    /// Originals kept.
+    pub kept: u64,
+    /// Inputs that failed.
+    pub failed: u64,
+    /// Bytes of inputs that had an output.
+    pub bytes_in: u64,
+    /// Bytes of those outputs.
+    pub bytes_out: u64,
+}
+
+impl Done {
+    /// Images it dealt with.
+    pub fn images(&self) -> u64 {
+        self.saved + self.kept + self.failed
+    }
 }
 
 impl Run {

@@ -18,7 +18,9 @@ mod tests;
 #[cfg(test)]
 mod world;
 #[cfg(test)]
-pub(crate) use samples::{sample_ledger, sample_record, sample_second_run, sample_start};
+pub(crate) use samples::{
+    sample_ledger, sample_record, sample_run_again, sample_second_run, sample_start,
+};
 
 pub use error::RecorderError;
 pub use request::{Publish, Recorded, Request};

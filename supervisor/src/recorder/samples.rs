@@ -63,6 +63,11 @@ pub(crate) fn sample_second_run(output: &Path) {
     run(output, records);
 }
 
+/// Another run into that folder that does the same images again.
+pub(crate) fn sample_run_again(output: &Path) {
+    run(output, [kept(), failed()]);
+}
+
 fn run(output: &Path, records: [Record; 2]) {
     let (recorder, _answers) = start(Setup {
         ledger: default_path(output),

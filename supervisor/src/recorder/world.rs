@@ -275,6 +275,7 @@ pub(super) fn settings() -> Settings {
         lossy_png: false,
         min_savings_permille: 0,
         force: false,
+        min_savings_bytes: None,
     }
 }
 

@@ -142,6 +142,7 @@ fn passed_over(tally: &Tally, facts: &Facts) -> Option<String> {
 fn headline(tally: &Tally, facts: &Facts) -> String {
     let images = images(tally, facts);
     let did = match tally.done() {
+        0 if facts.how != Some(HowEnded::Finished) => "nothing was done".to_owned(),
         0 if tally.ended() == 0 => "nothing to do".to_owned(),
         0 if tally.exists + tally.interrupted > 0 => "nothing was done".to_owned(),
         0 => "nothing to do again".to_owned(),

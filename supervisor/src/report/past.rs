@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::tally::Tally;
-use super::text::{count, duration, moment, name, saving};
+use super::text::{count, duration, grouped, moment, name, saving};
 use super::{human, json};
 use crate::ledger::{Entry, LedgerError, Reader, Run, Verdict, default_path};
 use crate::units::{show_memory, show_size};
@@ -200,10 +200,11 @@ fn as_text(
         })?;
         say(&head(run));
         say(&human::past_summary(
-            &settled(tally, run),
+            &settled(tally.clone(), run),
             &Facts::of_run(run),
         ));
         say(&left_alone(run));
+        say(&done_again(run, &tally));
         say(&shown(&standouts));
     }
     say(&overall(reader, runs, path)?);
@@ -227,6 +228,25 @@ fn left_alone(run: &Run) -> String {
     format!(
         "  {} of the failures from an earlier run, unchanged and not tried again; --retry-failed does\n",
         run.failed_before
+    )
+}
+
+/// The sums of a run as they stood when it ended, where later runs did some of its images again: the rows are theirs now.
+fn done_again(run: &Run, rows: &Tally) -> String {
+    let done = run.done;
+    let again = (done.images() + run.failed_before).saturating_sub(rows.done());
+    if again == 0 {
+        return String::new();
+    }
+    format!(
+        "  {} of its images done again or gone since; when it ended: {} saved, {} kept, {} failed; {} -> {}, {}\n",
+        grouped(again),
+        grouped(done.saved),
+        grouped(done.kept),
+        grouped(done.failed),
+        show_size(done.bytes_in),
+        show_size(done.bytes_out),
+        saving(done.bytes_in, done.bytes_out)
     )
 }
 

@@ -24,6 +24,7 @@ pub fn options(settings: &Settings) -> Result<jobs::Options, &'static str> {
         lossy_png,
         min_savings_permille,
         force,
+        min_savings_bytes,
     } = settings;
     Ok(jobs::Options {
         goal: goal_of(*goal),
@@ -45,6 +46,7 @@ pub fn options(settings: &Settings) -> Result<jobs::Options, &'static str> {
         },
         strip: strip_of(*strip),
         min_savings_permille: *min_savings_permille,
+        min_savings_bytes: min_savings_bytes.unwrap_or(0),
         force: *force,
     })
 }

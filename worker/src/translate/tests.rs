@@ -24,6 +24,7 @@ fn settings() -> Settings {
         lossy_png: false,
         min_savings_permille: 20,
         force: true,
+        min_savings_bytes: Some(7),
     }
 }
 
@@ -56,6 +57,7 @@ fn numbers_and_switches_pass_unchanged() {
     let asked = options(&settings()).unwrap();
     assert_eq!((asked.min_quality, asked.effort), (5, 4));
     assert_eq!((asked.min_savings_permille, asked.force), (20, true));
+    assert_eq!(asked.min_savings_bytes, 7);
 }
 
 #[test]

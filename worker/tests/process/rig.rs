@@ -199,5 +199,6 @@ fn settings() -> Settings {
         lossy_png: false,
         min_savings_permille: 0,
         force: false,
+        min_savings_bytes: None,
     }
 }

@@ -249,10 +249,7 @@ impl<'a> Feed<'a> {
 
 /// Adds a note on damage; a file with thousands of them gets a few.
 pub(super) fn add_note(notes: &mut Vec<Note>, what: String) {
-    const ENOUGH: usize = 8;
-    if notes.len() < ENOUGH {
-        notes.push(Note::Repaired(what));
-    }
+    Note::Repaired(what).add_to(notes);
 }
 
 fn push(cursor: &mut Cursor, byte: u8, length: usize) {

@@ -68,7 +68,7 @@ fn admit(scans: usize, work: u64, frame: &Frame) -> Result<(), Error> {
         .sum();
     if work > ALWAYS.max(all * DEPTH) {
         return Err(Error::Unsupported(format!(
-            "a {}x{} JPEG in {scans} or more scans (a scan bomb)",
+            "a JPEG of {}x{} pixels in {scans} or more scans (a scan bomb)",
             frame.width, frame.height
         )));
     }

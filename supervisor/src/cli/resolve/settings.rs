@@ -57,8 +57,15 @@ pub(super) fn settings(
             Some(IccArg::Srgb) => IccPolicy::Srgb,
         },
         lossy_png: result.lossy_png,
-        min_savings_permille: u16::try_from(files.min_savings.unwrap_or(0)).unwrap_or(1000),
+        min_savings_permille: match files.min_savings {
+            Some(Amount::Permille(share)) => u16::try_from(share).unwrap_or(1000),
+            Some(Amount::Bytes(_)) | None => 0,
+        },
         force: files.force,
+        min_savings_bytes: match files.min_savings {
+            Some(Amount::Bytes(bytes @ 1..)) => Some(bytes),
+            Some(Amount::Bytes(0) | Amount::Permille(_)) | None => None,
+        },
     })
 }
 

@@ -113,6 +113,25 @@ fn an_empty_folder_says_what_was_passed_over() {
 }
 
 #[test]
+fn a_run_that_ended_before_its_first_image_does_not_say_there_was_nothing_to_do() {
+    let mut unchanged = Tally::default();
+    unchanged.add(&samples::entry("a.jpg", Verdict::Skipped, "unchanged"));
+    for tally in [Tally::default(), unchanged] {
+        for how in [Some(HowEnded::Signal), Some(HowEnded::TimeUp), None] {
+            let facts = Facts {
+                how,
+                ..samples::facts()
+            };
+            let text = summary(&tally, &facts);
+            assert!(
+                text.contains("nothing was done") && !text.contains("nothing to do"),
+                "{text}"
+            );
+        }
+    }
+}
+
+#[test]
 fn many_failures_stay_readable() {
     let mut tally = Tally::default();
     for number in 0..17 {

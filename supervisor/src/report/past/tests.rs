@@ -57,6 +57,23 @@ fn a_failure_that_was_left_alone_is_still_told() {
 }
 
 #[test]
+fn an_older_run_keeps_its_sums_when_its_images_are_done_again() {
+    let folder = sample_ledger();
+    let before = ask(folder.path(), false, false, Some(0));
+    assert!(!before.contains("when it ended"), "{before}");
+    crate::recorder::sample_run_again(folder.path());
+    let said = ask(folder.path(), false, false, Some(0));
+    let (newer, older) = said.split_once("run 1 on").unwrap();
+    assert!(!newer.contains("when it ended"), "{newer}");
+    assert!(
+        older.contains(
+            "  2 of its images done again or gone since; when it ended: 0 saved, 1 kept, 1 failed; 1 KB -> 1 KB, same size\n"
+        ),
+        "{older}"
+    );
+}
+
+#[test]
 fn failed_files_are_listed_alone() {
     let folder = sample_ledger();
     insta::assert_snapshot!(ask(folder.path(), true, false, None), @"FAILED   /in/b.jpg: damaged or cut off: the data ends after 12 of 40 rows [1 worker died on it]");
