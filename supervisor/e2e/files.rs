@@ -24,6 +24,10 @@ pub(crate) fn tests() -> Vec<Trial> {
         test("a_file_that_changed_is_done_again", changed_between_runs),
         test("a_dry_run_leaves_nothing", dry_run),
         test("in_place_replaces_only_with_something_smaller", in_place),
+        test(
+            "a_folder_of_originals_is_no_input_of_any_later_run",
+            backups_are_no_inputs,
+        ),
         test_with_fake(
             "in_place_nothing_is_lost_when_workers_crash",
             in_place_crashes,
@@ -266,6 +270,25 @@ fn in_place() {
         "not compressed twice"
     );
     assert_eq!(case.tree("in"), after);
+}
+
+fn backups_are_no_inputs() {
+    let case = Case::new();
+    let photo = pictures::photo("lake.jpg");
+    case.input("a.jpg", &photo);
+    case.finish(in_place_command(&case, &["--backup", "in/originals"]))
+        .expect_code(0);
+    for arguments in [&[][..], &["--backup", "other"]] {
+        let ran = case.finish(in_place_command(&case, arguments));
+        ran.expect_code(0);
+        assert_eq!(ran.records().run["discovered"], 1, "{}", ran.text());
+        assert_eq!(case.tree("in")[Path::new("originals/a.jpg")], photo);
+    }
+    for holder in ["in", "."] {
+        let ran = case.finish(in_place_command(&case, &["--backup", holder]));
+        ran.expect_code(2);
+        assert!(ran.stderr.contains("a folder of its own"), "{}", ran.text());
+    }
 }
 
 /// Rows of failed inputs, as the ledger tells them now.

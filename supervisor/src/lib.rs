@@ -18,6 +18,7 @@ pub mod filter;
 pub mod ledger;
 pub mod link;
 pub mod lock;
+mod originals;
 pub mod plan;
 pub mod pool;
 mod preview;

@@ -4,6 +4,7 @@ use super::roots::{Root, Roots};
 use super::{Finding, Source, Visit, failure, identity};
 use crate::cli::config::Config;
 use crate::filter::{self, Verdict};
+use crate::originals;
 use pressroom_shared::{Failed, FailureKind};
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -181,6 +182,7 @@ impl Walk {
         if filter::folder(&self.config.selection, below) == Verdict::Ignore
             || self.named.contains(entry.path())
             || self.roots.own.iter().any(|own| own == entry.path())
+            || originals::is_marked(entry.path())
         {
             return false;
         }
