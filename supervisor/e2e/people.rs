@@ -277,8 +277,14 @@ fn crontab() {
         mail.contains("bad.jpg: not an image") && mail.lines().count() < 15,
         "{mail}"
     );
+    let before = table();
+    let wrong = install(&case, &bin, &["in", "100% small", "--max-sise", "300KB"]);
+    wrong.expect_code(2);
+    assert!(wrong.stderr.contains("--max-sise"), "{}", wrong.text());
+    assert_eq!(table(), before, "a flag that is none is not installed");
     install(&case, &bin, &["--uninstall", "100% small"]).expect_code(0);
     assert_eq!(table(), "0 0 * * * /bin/true\n");
+    install(&case, &bin, &["--uninstall", "100% small"]).expect_code(1);
 }
 
 fn installed() {
