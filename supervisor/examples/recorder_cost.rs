@@ -214,6 +214,6 @@ fn end() -> RunEnd {
         wall_ms: 0,
         how: HowEnded::Finished,
         discovered: FILES,
-        ignored: 0,
+        ignored: pressroom_supervisor::passed::PassedOver::default(),
     }
 }

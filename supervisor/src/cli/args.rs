@@ -199,6 +199,9 @@ pub struct FileArgs {
     /// Take files and enter folders whose name starts with a dot
     #[arg(long)]
     pub hidden: bool,
+    /// Take only files whose name ends like a picture's; otherwise the first bytes of a file of any other name tell
+    #[arg(long)]
+    pub by_name: bool,
     /// Follow symbolic links found in folders
     #[arg(long)]
     pub follow_symlinks: bool,

@@ -84,6 +84,10 @@ pub struct Naming {
 
 /// Which files are taken.
 #[derive(Debug, Clone, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each switch is a flag of its own on the command line"
+)]
 pub struct Selection {
     /// At least one must match, if there are any.
     pub include: Option<GlobSet>,
@@ -93,6 +97,8 @@ pub struct Selection {
     pub recurse: bool,
     /// Take names that start with a dot.
     pub hidden: bool,
+    /// Go by names only: no file is opened to see whether it is a picture.
+    pub by_name: bool,
     /// Follow symbolic links found in the walk; links named on the command line are always followed.
     pub follow_symlinks: bool,
 }

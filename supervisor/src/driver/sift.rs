@@ -2,9 +2,11 @@
 //! about each image and may look at its output.
 
 use crate::ledger::{Lookup, Reader};
+use crate::passed::Passed;
 use crate::source::Sighting;
 use crate::task::{Ending, Record, Task};
 use std::io;
+use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::Instant;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -19,11 +21,10 @@ pub(crate) enum Sifted {
     Todo(Task),
     /// An input whose end is known already.
     Aside(Box<Record>),
-    /// Nothing more; so many files were passed over.
-    Ended {
-        /// Files that are no input of this run.
-        ignored: u64,
-    },
+    /// Something that is no input of this run, and why.
+    PassedOver(PathBuf, Passed),
+    /// Nothing more.
+    Ended,
 }
 
 /// Knows what needs no work.
@@ -68,7 +69,8 @@ impl Sifter {
                 None => Sifted::Todo(task),
             },
             Sighting::Refused { task, failed } => self.aside(task, Ending::Failed(failed)),
-            Sighting::Ended { ignored } => Sifted::Ended { ignored },
+            Sighting::PassedOver { path, why } => Sifted::PassedOver(path, why),
+            Sighting::Ended => Sifted::Ended,
         }
     }
 

@@ -131,12 +131,18 @@ impl Reader {
     }
 
     fn runs_in_sql(&self, count: u32) -> rusqlite::Result<Vec<Run>> {
+        // A ledger of an earlier program, which nobody may write to, has no such column.
+        let ignored_by = if schema::has_ignored_by(&self.connection)? {
+            "ignored_by"
+        } else {
+            "NULL"
+        };
         self.connection
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT id, build, command, output, settings, limits, workers, started, ended, wall_ms, end, discovered,
-                    ignored, unchanged, failed_before, saved, kept, failed, bytes_in, bytes_out FROM runs
+                    ignored, unchanged, failed_before, saved, kept, failed, bytes_in, bytes_out, {ignored_by} FROM runs
                  WHERE ?1 IS NULL OR ?1 = x'' OR output = ?1 ORDER BY id DESC LIMIT ?2",
-            )?
+            ))?
             .query_map(params![self.root, count], run)?
             .collect()
     }
@@ -238,6 +244,6 @@ fn end(row: &rusqlite::Row<'_>) -> rusqlite::Result<Option<RunEnd>> {
         wall_ms: row.get(9)?,
         how,
         discovered: row.get(11)?,
-        ignored: row.get(12)?,
+        ignored: words::passed_over_of(row.get(12)?, row.get::<_, Option<String>>(20)?.as_deref()),
     }))
 }

@@ -96,7 +96,7 @@ fn run(output: &Path, records: [Record; 2]) {
             wall_ms: 2_000,
             how: HowEnded::Finished,
             discovered: 2,
-            ignored: 1,
+            ignored: Default::default(),
         })
         .unwrap();
 }

@@ -1,6 +1,7 @@
 //! What a run knows about itself besides its sums. Plain data.
 
 use crate::ledger::{BUILD, HowEnded};
+use crate::passed::PassedOver;
 use std::path::PathBuf;
 
 /// What is known before the first image.
@@ -39,8 +40,8 @@ pub struct Facts {
     pub discovered: u64,
     /// Inputs there are in all, where they were counted ahead: of a run that ended early, more than were found.
     pub expected: Option<u64>,
-    /// Files passed over.
-    pub ignored: u64,
+    /// Files and folders passed over.
+    pub ignored: PassedOver,
     /// Milliseconds since 1970 at which the run started.
     pub started: u64,
     /// Milliseconds since 1970 at which it ended.
@@ -80,7 +81,7 @@ impl Facts {
             how: end.map(|end| end.how),
             discovered: end.map_or(0, |end| end.discovered),
             expected: None,
-            ignored: end.map_or(0, |end| end.ignored),
+            ignored: end.map_or(PassedOver::default(), |end| end.ignored),
             started: run.started,
             ended: end.map(|end| end.ended),
         }

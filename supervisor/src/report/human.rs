@@ -5,9 +5,11 @@ use super::facts::{Facts, Header};
 use super::tally::{Failures, Tally};
 use super::text::{clean, count, duration, grouped, name, rate, saving};
 use crate::ledger::{Entry, HowEnded, Verdict, words};
+use crate::passed::Passed;
 use crate::units::{show_memory, show_size};
 use pressroom_shared::FailureKind;
 use std::fmt::Write;
+use std::path::Path;
 
 /// Failed files named per kind in a summary; the rest is counted.
 const NAMED: usize = 5;
@@ -99,7 +101,7 @@ fn skip_title(reason: &str) -> &'static str {
 
 /// The summary of a run that has just ended.
 pub fn summary(tally: &Tally, facts: &Facts) -> String {
-    let mut text = past_summary(tally, facts);
+    let mut text = sums(tally, facts, tally.ended() == 0);
     if tally.warned > 0 {
         let warned = count(tally.warned, "file");
         let _ = writeln!(
@@ -112,6 +114,10 @@ pub fn summary(tally: &Tally, facts: &Facts) -> String {
 
 /// The summary of a run in a report.
 pub fn past_summary(tally: &Tally, facts: &Facts) -> String {
+    sums(tally, facts, true)
+}
+
+fn sums(tally: &Tally, facts: &Facts, all_passed: bool) -> String {
     let mut text = headline(tally, facts);
     if tally.bytes_in > 0 {
         let _ = writeln!(
@@ -125,18 +131,31 @@ pub fn past_summary(tally: &Tally, facts: &Facts) -> String {
     text.push_str(&kept(tally));
     text.push_str(&skipped(tally, facts));
     text.push_str(&failures(&tally.failed));
-    text.push_str(&remarks(tally, facts));
+    text.push_str(&remarks(tally, facts, all_passed));
     text
 }
 
-/// What a run without images is told, so that a wrong folder or filter is noticed.
-fn passed_over(tally: &Tally, facts: &Facts) -> Option<String> {
-    (tally.ended() == 0 && facts.ignored > 0).then(|| {
-        format!(
-            "{} passed over: hidden, excluded, or without the name of an image",
-            count(facts.ignored, "file")
-        )
-    })
+/// What was passed over, for whoever asks: `all`, or a run without images, so that a wrong folder or filter is noticed.
+/// Otherwise only where somebody may miss something.
+fn passed_over(facts: &Facts, all: bool) -> Option<String> {
+    let missed = facts.ignored.kinds().any(|(kind, _)| kind.is_missed());
+    if facts.ignored.total() == 0 || !(all || missed) {
+        return None;
+    }
+    let kinds: Vec<String> = facts
+        .ignored
+        .kinds()
+        .map(|(kind, number)| format!("{} {}", grouped(number), kind.noun(number)))
+        .collect();
+    Some(format!(
+        "passed over: {}; a run with -n -v names them",
+        kinds.join(", ")
+    ))
+}
+
+/// Something passed over in one line, for `-v`.
+pub fn passed_line(path: &Path, why: Passed) -> String {
+    format!("passed   {}: {}", name(path), why.title())
 }
 
 fn headline(tally: &Tally, facts: &Facts) -> String {
@@ -239,7 +258,7 @@ fn failures(failed: &std::collections::BTreeMap<FailureKind, Failures>) -> Strin
     text
 }
 
-fn remarks(tally: &Tally, facts: &Facts) -> String {
+fn remarks(tally: &Tally, facts: &Facts, all_passed: bool) -> String {
     let mut text = String::new();
     if tally.deaths > 0 {
         let _ = writeln!(
@@ -255,7 +274,7 @@ fn remarks(tally: &Tally, facts: &Facts) -> String {
             show_memory(tally.peak_rss)
         );
     }
-    if let Some(line) = passed_over(tally, facts) {
+    if let Some(line) = passed_over(facts, all_passed) {
         let _ = writeln!(text, "  {line}");
     }
     if let Some(line) = how_ended(facts.how) {

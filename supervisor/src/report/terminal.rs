@@ -14,6 +14,7 @@ use super::text::clean;
 use super::{csv, human, json};
 use crate::cli::config::{OutputConfig, Progress, Sink};
 use crate::ledger::Entry;
+use crate::passed::Passed;
 use crate::source::{Expected, Outlook};
 use crate::task::Record;
 use std::fs::File;
@@ -191,6 +192,15 @@ impl Terminal {
     pub fn idle(&mut self, seat: u16) {
         if let Display::Bars(bars) = &mut self.display {
             bars.idle(seat);
+        }
+    }
+
+    /// Something is no input of this run.
+    pub fn passed_over(&mut self, path: &Path, why: Passed) {
+        if self.verbosity > 0 && !self.quiet {
+            let line = human::passed_line(path, why) + "\n";
+            let text = &mut self.text;
+            self.display.aside(|| text.write(&line));
         }
     }
 

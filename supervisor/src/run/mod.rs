@@ -2,6 +2,7 @@
 //!
 //! Everything that can refuse to start does so before the first file is touched.
 
+mod marks;
 mod room;
 mod setup;
 mod show;
@@ -231,13 +232,14 @@ fn now_ms() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::passed::PassedOver;
 
     fn driven(finish: Finish) -> Driven {
         Driven {
             finish,
             signal: Some(15),
             discovered: 0,
-            ignored: 0,
+            ignored: PassedOver::default(),
             unkillable: Vec::new(),
             start_trouble: None,
             source_broke: false,

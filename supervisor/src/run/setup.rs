@@ -1,6 +1,6 @@
 //! Everything a run needs before it starts, in an order in which each step may still refuse.
 
-use super::{Refusal, now_ms, room, wording};
+use super::{Refusal, marks, now_ms, room, wording};
 use crate::cli::Config;
 use crate::cli::config::{self, Destination, Oversize};
 use crate::cores::{self, Wish, WorkerCount};
@@ -77,30 +77,6 @@ impl Drop for Home {
     }
 }
 
-/// Marks the folder originals are put aside in, so that no later run takes them for input. One that holds what is to be
-/// worked on cannot be marked: it would be passed over itself.
-fn mark_backup(config: &Config, roots: &Roots) -> Result<(), Refusal> {
-    let Some(folder) = roots.backup().filter(|_| !config.output.dry_run) else {
-        return Ok(());
-    };
-    if roots
-        .folders_in_place()
-        .iter()
-        .any(|root| root.starts_with(folder))
-    {
-        return Err(Refusal::usage(&format!(
-            "--backup {} holds the pictures that are to be replaced; name a folder of its own",
-            folder.display()
-        )));
-    }
-    crate::originals::mark(folder).map_err(|error| {
-        Refusal::cannot_run(&format!(
-            "the folder for backups, {}, cannot be made: {error}; name another with --backup",
-            folder.display()
-        ))
-    })
-}
-
 /// Gets everything ready; must be called inside the runtime, on the main thread.
 pub(super) fn prepare(
     config: &Arc<Config>,
@@ -114,7 +90,7 @@ pub(super) fn prepare(
     let lock = claim(config, &roots, terminal)?;
     // Whoever waits for the lock can be ended by a signal as any program is: nothing has been touched yet.
     let signals = Signals::listen();
-    mark_backup(config, &roots)?;
+    marks::mark(config, &roots)?;
     let facts = cores::survey(Path::new("/"));
     let count = cores::choose(&facts, &wish(config, &roots));
     let home = home(config, &roots)?;

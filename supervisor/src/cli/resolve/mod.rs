@@ -180,6 +180,7 @@ fn selection(files: &FileArgs) -> Resolved<Selection> {
         exclude: globs("exclude", &files.exclude)?,
         recurse: !files.no_recursive,
         hidden: files.hidden,
+        by_name: files.by_name,
         follow_symlinks: files.follow_symlinks,
     })
 }

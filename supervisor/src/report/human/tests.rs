@@ -108,8 +108,19 @@ fn an_empty_folder_says_what_was_passed_over() {
     };
     insta::assert_snapshot!(summary(&Tally::default(), &facts), @r"
     0 images in 0.01 s with 2 workers: nothing to do
-      3 files passed over: hidden, excluded, or without the name of an image
+      passed over: 3 files that are no pictures; a run with -n -v names them
     ");
+    let mut missed = samples::facts();
+    assert!(
+        !summary(&samples::tally(), &missed).contains("passed over"),
+        "texts beside pictures are no news"
+    );
+    missed.ignored.set(crate::passed::Passed::Dangling, 2);
+    let text = summary(&samples::tally(), &missed);
+    assert!(
+        text.contains("passed over: 3 files that are no pictures, 2 links to nothing; "),
+        "{text}"
+    );
 }
 
 #[test]

@@ -1,0 +1,87 @@
+//! What people stumble over from day to day: files of odd names, folders of earlier runs, failures that stay, words that are
+//! mistyped, reports that cannot be written.
+
+use crate::cases::{Case, Ran};
+use crate::{pictures, test};
+use libtest_mimic::Trial;
+use std::fs;
+use std::os::unix::fs::symlink;
+
+pub(crate) fn tests() -> Vec<Trial> {
+    vec![
+        test(
+            "a_picture_without_a_usual_name_is_taken_and_what_is_passed_over_is_told",
+            odd_names,
+        ),
+        test(
+            "results_of_earlier_runs_are_not_taken_for_photos",
+            earlier_results,
+        ),
+    ]
+}
+
+fn bare(case: &Case, words: &[&str]) -> Ran {
+    let mut command = case.bare();
+    command.args(words);
+    case.finish(command.spawn().expect("it starts"))
+}
+
+fn odd_names() {
+    let case = Case::new();
+    let photo = pictures::photo("lake.jpg");
+    for name in ["IMG_0001", "photo.jpg~", "plain.jpg", ".hidden.jpg"] {
+        case.input(name, &photo);
+    }
+    case.input("notes", b"not a picture");
+    symlink("nowhere.jpg", case.path("in/dangling.jpg")).expect("a link");
+    let ran = case.run(&["-v"]);
+    ran.expect_code(0);
+    let run = &ran.records().run;
+    assert_eq!(run["saved"].as_u64(), Some(3), "{}", ran.text());
+    assert_eq!(run["ignored"].as_u64(), Some(3), "{}", ran.text());
+    for kind in ["hidden", "dangling_link", "not_a_picture"] {
+        assert_eq!(run["ignored_by"][kind].as_u64(), Some(1), "{kind}");
+    }
+    for name in ["IMG_0001", "photo.jpg~", "plain.jpg"] {
+        let size = fs::metadata(case.path("out").join(name)).expect(name).len();
+        assert!(size < photo.len() as u64, "{name}");
+    }
+    for words in [
+        "/in/.hidden.jpg: hidden",
+        "/in/dangling.jpg: a link to something that is not there",
+        "/in/notes: not a picture",
+        "passed over: 1 file that is no picture, 1 hidden (--hidden), 1 link to nothing",
+    ] {
+        assert!(ran.stdout.contains(words), "{words}\n{}", ran.text());
+    }
+    let report = bare(&case, &["report", "out"]);
+    assert!(
+        report.stdout.contains("1 link to nothing"),
+        "{}",
+        report.text()
+    );
+}
+
+fn earlier_results() {
+    let case = Case::new();
+    case.input("lake.jpg", &pictures::photo("lake.jpg"));
+    bare(&case, &["in", "-o", "in/small", "-q", "60", "--no-config"]).expect_code(0);
+    let ran = case.run(&[]);
+    ran.expect_code(0);
+    assert_eq!(
+        ran.records().run["discovered"].as_u64(),
+        Some(1),
+        "{}",
+        ran.text()
+    );
+    let words = "passed over: 1 folder with results or originals of earlier runs";
+    assert!(ran.stdout.contains(words), "{}", ran.text());
+    assert!(!case.path("out/small").exists());
+    // Who names the folder means it.
+    let named = bare(
+        &case,
+        &["in/small", "-o", "smaller", "-q", "30", "--no-config"],
+    );
+    named.expect_code(0);
+    assert!(case.path("smaller/lake.jpg").is_file());
+}
