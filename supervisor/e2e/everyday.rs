@@ -17,6 +17,10 @@ pub(crate) fn tests() -> Vec<Trial> {
             "results_of_earlier_runs_are_not_taken_for_photos",
             earlier_results,
         ),
+        test(
+            "a_failure_that_stays_is_mailed_once_if_that_was_asked_for",
+            known_failures,
+        ),
     ]
 }
 
@@ -84,4 +88,63 @@ fn earlier_results() {
     );
     named.expect_code(0);
     assert!(case.path("smaller/lake.jpg").is_file());
+}
+
+fn known_failures() {
+    let case = Case::new();
+    case.input("lake.jpg", &pictures::photo("lake.jpg"));
+    case.input("bad.jpg", b"no image");
+    let nightly = |known: &str| {
+        let words = [
+            "in",
+            "-o",
+            "out",
+            "-q",
+            "60",
+            "-Q",
+            "--no-config",
+            "--json",
+            "json",
+        ];
+        let ran = bare(&case, &[&words[..], &["--known-failures", known]].concat());
+        (ran.code(), ran.stdout.clone() + &ran.stderr, ran)
+    };
+    let (code, mail, _) = nightly("ok");
+    assert_eq!(code, Some(1), "it is new: {mail}");
+    let ask = format!("pressroom report --failed {}", case.path("out").display());
+    assert!(
+        mail.contains("bad.jpg: not an image") && mail.contains(&ask),
+        "{mail}"
+    );
+    let (code, mail, ran) = nightly("ok");
+    assert_eq!((code, mail.as_str()), (Some(0), ""));
+    let run = &ran.records().run;
+    assert_eq!(
+        run["skipped_by"]["failed_before"].as_u64(),
+        Some(1),
+        "{run}"
+    );
+    let (code, mail, _) = nightly("fail");
+    assert_eq!(code, Some(1), "{mail}");
+    assert!(
+        mail.contains("1 of 2 images") && mail.contains("failed in an earlier run"),
+        "{mail}"
+    );
+    let report = bare(&case, &["report", "--failed", "out"]);
+    assert!(
+        report.stdout.contains("bad.jpg: not an image"),
+        "{}",
+        report.text()
+    );
+    case.input("worse.jpg", b"no image either");
+    let (code, mail, _) = nightly("ok");
+    assert_eq!(code, Some(1), "another one is new: {mail}");
+    assert!(
+        mail.contains("worse.jpg") && mail.contains("1 of them in an earlier run"),
+        "{mail}"
+    );
+    // A file that is not as it was is new as well.
+    case.input("bad.jpg", b"still no image");
+    let (code, mail, _) = nightly("ok");
+    assert_eq!(code, Some(1), "{mail}");
 }

@@ -1,6 +1,6 @@
 //! The small commands, and how a command line ends that starts no run.
 
-use crate::cli::config::{OutputConfig, Progress};
+use crate::cli::config::{KnownFailures, OutputConfig, Progress};
 use crate::cli::{self, DoctorArgs, ReportArgs};
 use crate::doctor;
 use crate::exit::Exit;
@@ -16,6 +16,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const PLAIN: OutputConfig = OutputConfig {
     verbosity: 0,
     quiet: false,
+    known_failures: KnownFailures::Fail,
     progress: Progress::Off,
     json: None,
     csv: None,

@@ -2,7 +2,7 @@
 //!
 //! Parsing checks each value on its own and does nothing; what flags mean together is decided in `resolve`.
 
-use super::config::{LockMode, Oversize, Overwrite, Progress};
+use super::config::{KnownFailures, LockMode, Oversize, Overwrite, Progress};
 use super::values::{
     self, ChromaArg, FormatArg, IccArg, MemoryCap, OrientArg, PreserveArg, ProgressiveArg,
     SandboxArg, StripArg, WorkersArg,
@@ -49,7 +49,8 @@ Examples:
   find . -name '*.jpg' -newer stamp -print0 | pressroom --files-from - -0 -o small
       only the files of a list
   pressroom photos -o small --run-for 2h --background -Q
-      from cron: stops after two hours and goes on the next night
+      from cron: stops after two hours and goes on the next night; with --known-failures ok a file that
+      fails for good is told of once, not every night
 
 Other commands: pressroom report [DIR...], pressroom doctor [DIR], pressroom config [FLAGS],
 pressroom bench [PATH...], pressroom completions SHELL. Each has --help.
@@ -304,6 +305,9 @@ pub struct OutputArgs {
     /// Say nothing unless something is wrong
     #[arg(short = 'Q', long)]
     pub quiet: bool,
+    /// Files that failed in an earlier run, for a reason of their own, and have not changed: fail (exit 1, and -Q speaks), or ok (counted and listed, but no news) [default: fail]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub known_failures: Option<KnownFailures>,
     /// The progress display [default: auto]
     #[arg(long, value_enum, value_name = "HOW")]
     pub progress: Option<Progress>,

@@ -226,6 +226,8 @@ pub struct OutputConfig {
     pub verbosity: u8,
     /// Say nothing unless something is wrong.
     pub quiet: bool,
+    /// Whether known failures are news.
+    pub known_failures: KnownFailures,
     /// The progress display.
     pub progress: Progress,
     /// One JSON object per file and one for the run.
@@ -238,6 +240,17 @@ pub struct OutputConfig {
     pub metrics: Option<PathBuf>,
     /// Do everything but publish.
     pub dry_run: bool,
+}
+
+/// What is made of files that failed in an earlier run and are as they were.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum KnownFailures {
+    /// They are failures as any other: the exit code and a quiet run say so. Whoever starts a run without a word gets the
+    /// truth about all of its files.
+    #[default]
+    Fail,
+    /// They were told of when they were new; they are counted and listed, and only new failures are news.
+    Ok,
 }
 
 /// The progress display.

@@ -42,6 +42,9 @@ pub struct Facts {
     pub expected: Option<u64>,
     /// Files and folders passed over.
     pub ignored: PassedOver,
+    /// What `pressroom report` is told to find this run: the output folder, or the ledger where it stands elsewhere. Nothing
+    /// where the ledger does not outlive the run.
+    pub place: Option<PathBuf>,
     /// Milliseconds since 1970 at which the run started.
     pub started: u64,
     /// Milliseconds since 1970 at which it ended.
@@ -65,6 +68,7 @@ impl Facts {
             discovered: end.discovered,
             expected: None,
             ignored: end.ignored,
+            place: None,
             started,
             ended: Some(end.ended),
         }
@@ -82,6 +86,7 @@ impl Facts {
             discovered: end.map_or(0, |end| end.discovered),
             expected: None,
             ignored: end.map_or(PassedOver::default(), |end| end.ignored),
+            place: None,
             started: run.started,
             ended: end.map(|end| end.ended),
         }

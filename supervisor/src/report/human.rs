@@ -3,7 +3,8 @@
 use super::bars::{Standing, coarse};
 use super::facts::{Facts, Header};
 use super::tally::{Failures, Tally};
-use super::text::{clean, count, duration, grouped, name, rate, saving};
+use super::text::{clean, count, duration, grouped, name, rate, saving, word};
+use crate::cli::config::KnownFailures;
 use crate::ledger::{Entry, HowEnded, Verdict, words};
 use crate::passed::Passed;
 use crate::units::{show_memory, show_size};
@@ -131,6 +132,7 @@ fn sums(tally: &Tally, facts: &Facts, all_passed: bool) -> String {
     text.push_str(&kept(tally));
     text.push_str(&skipped(tally, facts));
     text.push_str(&failures(&tally.failed));
+    text.push_str(&where_to_ask(tally, facts));
     text.push_str(&remarks(tally, facts, all_passed));
     text
 }
@@ -258,6 +260,18 @@ fn failures(failed: &std::collections::BTreeMap<FailureKind, Failures>) -> Strin
     text
 }
 
+/// The command that names every failure.
+fn where_to_ask(tally: &Tally, facts: &Facts) -> String {
+    let failed = tally.failed_in_all() + tally.failed_before > 0;
+    match facts.place.as_ref().filter(|_| failed) {
+        Some(place) => format!(
+            "  every failure with its reason: pressroom report --failed {}\n",
+            word(place)
+        ),
+        None => String::new(),
+    }
+}
+
 fn remarks(tally: &Tally, facts: &Facts, all_passed: bool) -> String {
     let mut text = String::new();
     if tally.deaths > 0 {
@@ -306,9 +320,9 @@ fn how_ended(how: Option<HowEnded>) -> Option<&'static str> {
 }
 
 /// What a quiet run says: nothing when all is well, otherwise one message of the size of a mail.
-pub fn mail(tally: &Tally, facts: &Facts) -> Option<String> {
+pub fn mail(tally: &Tally, facts: &Facts, known: KnownFailures) -> Option<String> {
     let well = tally.failed.is_empty()
-        && tally.failed_before == 0
+        && is_known(tally.failed_before, known)
         && tally.exists == 0
         && facts.how == Some(HowEnded::Finished);
     if well {
@@ -318,7 +332,14 @@ pub fn mail(tally: &Tally, facts: &Facts) -> Option<String> {
     let images = count(facts.discovered.max(tally.ended()), "image");
     let output = name(&facts.output);
     let news = if failed > 0 {
-        format!("{} of {images} into {output} failed", grouped(failed))
+        let before = match tally.failed_before {
+            0 => String::new(),
+            before => format!(", {} of them in an earlier run", grouped(before)),
+        };
+        format!(
+            "{} of {images} into {output} failed{before}",
+            grouped(failed)
+        )
     } else if facts.how == Some(HowEnded::Finished) {
         format!(
             "{} of {images} into {output} left alone",
@@ -331,6 +352,14 @@ pub fn mail(tally: &Tally, facts: &Facts) -> Option<String> {
         )
     };
     Some(format!("pressroom: {news}\n{}", summary(tally, facts)))
+}
+
+/// Whether failures of earlier runs, if there are any, are no news.
+pub fn is_known(failed_before: u64, known: KnownFailures) -> bool {
+    match known {
+        KnownFailures::Fail => failed_before == 0,
+        KnownFailures::Ok => true,
+    }
 }
 
 /// A progress line without a terminal's help.

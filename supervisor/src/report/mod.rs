@@ -24,6 +24,7 @@ mod text;
 mod samples;
 
 pub use facts::{Facts, Header};
+pub use human::is_known;
 pub use occupied::{Kind, Occupied, check as check_place};
 pub use tally::{Failures, Tally};
 pub use terminal::{OutputError, Terminal};

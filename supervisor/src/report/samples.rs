@@ -96,6 +96,7 @@ pub(super) fn facts() -> Facts {
         discovered: 6,
         expected: None,
         ignored: passed_over(),
+        place: None,
         started: 0,
         ended: Some(1200),
     }

@@ -12,7 +12,7 @@ use super::occupied::{self, Kind, Occupied};
 use super::tally::Tally;
 use super::text::clean;
 use super::{csv, human, json};
-use crate::cli::config::{OutputConfig, Progress, Sink};
+use crate::cli::config::{KnownFailures, OutputConfig, Progress, Sink};
 use crate::ledger::Entry;
 use crate::passed::Passed;
 use crate::source::{Expected, Outlook};
@@ -64,6 +64,7 @@ fn check_places(output: &OutputConfig) -> Result<(), Occupied> {
 #[derive(Debug)]
 pub struct Terminal {
     quiet: bool,
+    known_failures: KnownFailures,
     verbosity: u8,
     text: Stream,
     errors: Stream,
@@ -95,6 +96,7 @@ impl Terminal {
         let records_on_stdout = output.json == Some(Sink::Stdout);
         Ok(Self {
             quiet: output.quiet,
+            known_failures: output.known_failures,
             verbosity: output.verbosity,
             text: if records_on_stdout {
                 Stream::stderr()
@@ -257,7 +259,7 @@ impl Terminal {
             json.write(&json::run(&self.tally, facts));
         }
         if self.quiet {
-            if let Some(mail) = human::mail(&self.tally, facts) {
+            if let Some(mail) = human::mail(&self.tally, facts, self.known_failures) {
                 self.errors.write(&mail);
             }
         } else {

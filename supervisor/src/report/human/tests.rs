@@ -10,7 +10,7 @@ fn a_quiet_run_does_not_call_failed_what_was_left_alone() {
         exists: 13,
         ..Tally::default()
     };
-    let text = mail(&tally, &samples::facts()).unwrap();
+    let text = mail(&tally, &samples::facts(), KnownFailures::Fail).unwrap();
     let first = text.lines().next().unwrap();
     assert!(
         first.contains("13 of ") && first.ends_with(" left alone"),
@@ -18,7 +18,7 @@ fn a_quiet_run_does_not_call_failed_what_was_left_alone() {
     );
     let mut early = samples::facts();
     early.how = Some(HowEnded::Signal);
-    let text = mail(&Tally::default(), &early).unwrap();
+    let text = mail(&Tally::default(), &early, KnownFailures::Fail).unwrap();
     assert!(!text.contains("failed"), "{text}");
 }
 
@@ -96,7 +96,7 @@ fn a_run_with_nothing_to_do_says_so() {
     20 images in 0.04 s with 2 workers: nothing to do again
       20: done by an earlier run, unchanged since
     ");
-    assert_eq!(mail(&tally, &facts), None);
+    assert_eq!(mail(&tally, &facts, KnownFailures::Fail), None);
 }
 
 #[test]
@@ -154,6 +154,7 @@ fn many_failures_stay_readable() {
             discovered: 17,
             ..samples::facts()
         },
+        KnownFailures::Fail,
     )
     .unwrap();
     insta::assert_snapshot!(text, @r"
@@ -176,7 +177,7 @@ fn an_early_end_says_why_and_how_to_go_on() {
         how: Some(HowEnded::TimeUp),
         ..samples::facts()
     };
-    let text = mail(&Tally::default(), &facts).unwrap();
+    let text = mail(&Tally::default(), &facts, KnownFailures::Fail).unwrap();
     assert!(
         text.contains("--run-for was over; the same command goes on from here"),
         "{text}"
@@ -191,13 +192,42 @@ fn a_run_that_ended_early_says_how_far_it_came_where_all_were_counted() {
         ..samples::facts()
     };
     let mut tally = samples::tally();
-    let text = mail(&tally, &facts).unwrap();
+    let text = mail(&tally, &facts, KnownFailures::Fail).unwrap();
     assert!(text.contains("\n5 of 100 images in 1.2 s"), "{text}");
     assert!(text.contains("  95: not begun or not ended"), "{text}");
     tally.failed.clear();
-    let text = mail(&tally, &facts).unwrap();
+    let text = mail(&tally, &facts, KnownFailures::Fail).unwrap();
     assert!(
         text.starts_with("pressroom: 3 of 100 images into /out, and the run ended early"),
         "{text}"
     );
+}
+
+#[test]
+fn known_failures_are_no_news_where_that_was_asked_for_but_stand_in_every_message() {
+    let mut tally = Tally {
+        failed_before: 2,
+        ..Tally::default()
+    };
+    let facts = Facts {
+        place: Some(PathBuf::from("/srv/my small")),
+        ..samples::facts()
+    };
+    let always = mail(&tally, &facts, KnownFailures::Fail).unwrap();
+    assert!(
+        always.contains("2 of 6 images into /out failed, 2 of them in an earlier run"),
+        "{always}"
+    );
+    assert_eq!(mail(&tally, &facts, KnownFailures::Ok), None);
+    assert!(summary(&tally, &facts).contains("  2: failed in an earlier run"));
+    tally.add(&samples::failed("new.jpg"));
+    let news = mail(&tally, &facts, KnownFailures::Ok).unwrap();
+    for words in [
+        "3 of 6 images into /out failed, 2 of them in an earlier run\n",
+        "  2: failed in an earlier run",
+        "new.jpg",
+        "pressroom report --failed '/srv/my small'",
+    ] {
+        assert!(news.contains(words), "{words}\n{news}");
+    }
 }
