@@ -4,6 +4,7 @@
 use crate::cases::{Case, Ran};
 use crate::{pictures, test};
 use libtest_mimic::Trial;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::fs;
 use std::os::unix::fs::symlink;
 
@@ -21,6 +22,11 @@ pub(crate) fn tests() -> Vec<Trial> {
             "a_failure_that_stays_is_mailed_once_if_that_was_asked_for",
             known_failures,
         ),
+        test(
+            "a_report_that_cannot_be_written_is_told_before_any_work",
+            unreachable_reports,
+        ),
+        test("records_into_a_pipe_need_a_reader", pipe),
     ]
 }
 
@@ -147,4 +153,64 @@ fn known_failures() {
     case.input("bad.jpg", b"still no image");
     let (code, mail, _) = nightly("ok");
     assert_eq!(code, Some(1), "{mail}");
+}
+
+fn unreachable_reports() {
+    let case = Case::new();
+    case.input("lake.jpg", &pictures::photo("lake.jpg"));
+    for flag in ["--html", "--json", "--csv", "--metrics"] {
+        for (place, words) in [
+            ("no/where/report", "there is no folder"),
+            ("notes", "is a folder"),
+        ] {
+            let ran = bare(&case, &["in", "-o", "out", "--no-config", flag, place]);
+            ran.expect_code(2);
+            assert!(
+                ran.stderr.contains(words) && ran.stderr.contains(flag),
+                "{}",
+                ran.text()
+            );
+            assert!(!case.path("out").exists(), "{flag}: before any work");
+        }
+        // The output folder is made by the run itself.
+        let fresh = format!("for{flag}");
+        let place = format!("{fresh}/report");
+        let words = [
+            "in",
+            &format!("--output={fresh}"),
+            "--no-config",
+            flag,
+            &place,
+        ];
+        bare(&case, &words).expect_code(0);
+        assert!(case.path(&place).is_file(), "{flag}");
+    }
+    let ran = bare(&case, &["report", "out", "--html", "no/where/page.html"]);
+    ran.expect_code(2);
+}
+
+fn pipe() {
+    let case = Case::new();
+    case.input("lake.jpg", &pictures::photo("lake.jpg"));
+    let pipe = case.path("pipe");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
+    let run = ["in", "-o", "out", "--no-config", "--json", "pipe"];
+    let ran = bare(&case, &run);
+    ran.expect_code(2);
+    assert!(ran.stderr.contains("nobody reads"), "{}", ran.text());
+    let reader = std::thread::spawn(move || fs::read_to_string(pipe).expect("records"));
+    // Until the reader stands there, the run says so and does nothing.
+    let done = (0..500).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        bare(&case, &run).code() == Some(0)
+    });
+    assert!(done);
+    let records = reader.join().expect("a reader");
+    assert!(
+        records
+            .lines()
+            .last()
+            .is_some_and(|line| line.contains("\"type\":\"run\"")),
+        "{records}"
+    );
 }

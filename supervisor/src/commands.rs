@@ -6,7 +6,7 @@ use crate::doctor;
 use crate::exit::Exit;
 use crate::preview::{self, Means};
 use crate::report::past::{self, Question};
-use crate::report::{Kind, Terminal, check_place};
+use crate::report::{Kind, Terminal, check_place, reachable};
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -89,7 +89,8 @@ pub(crate) fn report(args: &ReportArgs) -> Exit {
         since,
     };
     if let Some(page) = &args.html
-        && let Err(error) = check_place(page, Kind::Html)
+        && let Err(error) =
+            check_place(page, Kind::Html).and_then(|()| reachable(page, Kind::Html, None))
     {
         return complain(&error, Exit::Usage);
     }

@@ -14,6 +14,7 @@ mod lane;
 pub mod metrics;
 mod occupied;
 pub mod past;
+mod records;
 mod replace;
 mod screen;
 mod tally;
@@ -25,6 +26,6 @@ mod samples;
 
 pub use facts::{Facts, Header};
 pub use human::is_known;
-pub use occupied::{Kind, Occupied, check as check_place};
+pub use occupied::{Kind, Occupied, check as check_place, reachable};
 pub use tally::{Failures, Tally};
-pub use terminal::{OutputError, Terminal};
+pub use terminal::{OutputError, Terminal, check_reach};

@@ -9,6 +9,7 @@ use super::bars::{Bars, Standing};
 use super::facts::{Facts, Header};
 use super::lane::{Full, Outlet};
 use super::occupied::{self, Kind, Occupied};
+use super::records::{self, Opened};
 use super::tally::Tally;
 use super::text::clean;
 use super::{csv, human, json};
@@ -17,7 +18,6 @@ use crate::ledger::Entry;
 use crate::passed::Passed;
 use crate::source::{Expected, Outlook};
 use crate::task::Record;
-use std::fs::File;
 use std::io::{self, IsTerminal, LineWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,8 +42,25 @@ pub enum OutputError {
     Occupied(#[from] Occupied),
 }
 
+/// Whether all files that were asked for could be written; `made` is the folder that the run will make.
+///
+/// # Errors
+/// The first that could not.
+pub fn check_reach(output: &OutputConfig, made: Option<&Path>) -> Result<(), Occupied> {
+    each_place(output, &mut |path, kind| {
+        occupied::reachable(path, kind, made)
+    })
+}
+
 /// Looks at the places of all files that were asked for, before any of them is touched.
 fn check_places(output: &OutputConfig) -> Result<(), Occupied> {
+    each_place(output, &mut occupied::check)
+}
+
+fn each_place(
+    output: &OutputConfig,
+    check: &mut dyn FnMut(&Path, Kind) -> Result<(), Occupied>,
+) -> Result<(), Occupied> {
     let json = match &output.json {
         None | Some(Sink::Stdout) => None,
         Some(Sink::File(path)) => Some(path),
@@ -55,7 +72,7 @@ fn check_places(output: &OutputConfig) -> Result<(), Occupied> {
         (output.metrics.as_ref(), Kind::Metrics),
     ];
     for (path, kind) in places {
-        path.map_or(Ok(()), |path| occupied::check(path, kind))?;
+        path.map_or(Ok(()), |path| check(path, kind))?;
     }
     Ok(())
 }
@@ -275,8 +292,8 @@ impl Terminal {
 
     fn say_what_was_lost(&mut self) -> bool {
         self.text.drain();
-        if let Some(json) = &mut self.json {
-            json.drain();
+        for records in [&mut self.json, &mut self.csv].into_iter().flatten() {
+            records.drain();
         }
         let streams = [Some(&self.text), self.json.as_ref(), self.csv.as_ref()];
         let lost: Vec<&Stream> = streams
@@ -364,14 +381,15 @@ impl Stream {
     }
 
     fn file(path: &Path) -> Result<Self, OutputError> {
-        let file = File::create(path).map_err(|source| OutputError::Create {
+        let opened = records::open(path).map_err(|source| OutputError::Create {
             path: path.to_path_buf(),
             source,
         })?;
-        Ok(Self::new(
-            &path.to_string_lossy(),
-            Box::new(LineWriter::new(file)),
-        ))
+        let name = path.to_string_lossy();
+        Ok(match opened {
+            Opened::File(file) => Self::new(&name, Box::new(LineWriter::new(file))),
+            Opened::Pipe(outlet) => Self::through(&name, outlet),
+        })
     }
 
     fn new(name: &str, writer: Box<dyn Write + Send>) -> Self {

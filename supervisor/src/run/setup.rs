@@ -11,7 +11,7 @@ use crate::lock::{Lock, Territory};
 use crate::pool::{Machine, MaxFail, Policy};
 use crate::publish;
 use crate::recorder::{self, Setup};
-use crate::report::Terminal;
+use crate::report::{Terminal, check_reach};
 use crate::signal::Signals;
 use crate::source::{self, Roots};
 use crate::sys::Room;
@@ -86,6 +86,8 @@ pub(super) fn prepare(
     let started = Instant::now();
     let started_at = now_ms();
     let roots = Roots::resolve(config).map_err(|error| Refusal::usage(&error))?;
+    let made = Some(roots.output()).filter(|_| !config.output.dry_run);
+    check_reach(&config.output, made).map_err(|error| Refusal::usage(&error))?;
     let cgroup = cgroup(config)?;
     let lock = claim(config, &roots, terminal)?;
     // Whoever waits for the lock can be ended by a signal as any program is: nothing has been touched yet.
@@ -173,7 +175,7 @@ fn claim(config: &Config, roots: &Roots, terminal: &mut Terminal) -> Result<Opti
     let lock = lock(config, roots, terminal)?;
     terminal
         .open_records(&config.output)
-        .map_err(|error| Refusal::cannot_run(&error))?;
+        .map_err(|error| Refusal::usage(&error))?;
     Ok(lock)
 }
 
