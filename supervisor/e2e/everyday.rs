@@ -2,7 +2,7 @@
 //! mistyped, reports that cannot be written.
 
 use crate::cases::{Case, Ran};
-use crate::{pictures, test};
+use crate::{pictures, processes, test, test_with_fake};
 use libtest_mimic::Trial;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::fs;
@@ -27,6 +27,13 @@ pub(crate) fn tests() -> Vec<Trial> {
             unreachable_reports,
         ),
         test("records_into_a_pipe_need_a_reader", pipe),
+        test("a_slip_on_the_command_line_is_named_before_any_work", slips),
+        test(
+            "the_doctor_says_which_folder_is_missing_and_what_formats_there_are",
+            doctor,
+        ),
+        test("the_scripts_tell_what_they_do", scripts_help),
+        test_with_fake("a_report_on_a_run_that_is_not_finished_says_so", unfinished),
     ]
 }
 
@@ -213,4 +220,124 @@ fn pipe() {
             .is_some_and(|line| line.contains("\"type\":\"run\"")),
         "{records}"
     );
+}
+
+fn slips() {
+    let case = Case::new();
+    case.input("lake.jpg", &pictures::photo("lake.jpg"));
+    fs::write(case.path("a-file"), "none of ours").expect("a file");
+    for (words, told) in [
+        (&["reprot", "out"][..], "did you mean 'pressroom report'?"),
+        (&["bensch", "in"], "did you mean 'pressroom bench'?"),
+        (
+            &["fotos", "-o", "out"],
+            "fotos does not exist; check the spelling",
+        ),
+        (&["in", "-o", "a-file"], "a-file is a file: name a folder"),
+    ] {
+        let ran = bare(&case, words);
+        ran.expect_code(2);
+        assert!(ran.stderr.contains(told), "{told}\n{}", ran.text());
+    }
+    assert!(!case.path("out").exists());
+    // One of two is there: it is done, and the other is named as what it is.
+    let ran = bare(&case, &["in", "fotos", "-o", "out", "--max-size", "300 KB"]);
+    ran.expect_code(1);
+    assert!(case.path("out/in/lake.jpg").is_file());
+    assert!(
+        ran.stdout.contains("FAILED, does not exist: 1"),
+        "{}",
+        ran.text()
+    );
+    assert!(!ran.stdout.contains("went away"), "{}", ran.text());
+    case.input("nothing.jpg", b"");
+    let ran = bare(&case, &["in", "-o", "out2", "-v"]);
+    assert!(
+        ran.stdout.contains("nothing.jpg: the file is empty"),
+        "{}",
+        ran.text()
+    );
+}
+
+fn doctor() {
+    let case = Case::new();
+    let ran = bare(&case, &["doctor", "fotos"]);
+    assert!(
+        ran.stdout.contains("fotos does not exist"),
+        "{}",
+        ran.text()
+    );
+    assert!(
+        ran.stdout.contains("made smaller: JPEG, PNG"),
+        "{}",
+        ran.text()
+    );
+    let ran = bare(&case, &["doctor", "in"]);
+    assert!(!ran.stdout.contains("does not exist"), "{}", ran.text());
+}
+
+fn scripts_help() {
+    let scripts = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("scripts");
+    let case = Case::new();
+    let mut asked = 0;
+    for folder in ["", "systemd"] {
+        for entry in fs::read_dir(scripts.join(folder)).expect("scripts") {
+            let path = entry.expect("readable").path();
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            if !text.starts_with("#!/usr/bin/env bash") {
+                continue;
+            }
+            let mut command = std::process::Command::new(&path);
+            command.arg("--help").current_dir(case.folder());
+            command
+                .stdout(std::process::Stdio::piped())
+                .stderr(std::process::Stdio::piped());
+            let ran = case.finish(command.spawn().expect("bash"));
+            ran.expect_code(0);
+            assert!(
+                !ran.stdout.is_empty() && ran.stderr.is_empty(),
+                "{}",
+                path.display()
+            );
+            asked += 1;
+        }
+    }
+    assert!(asked > 8, "{asked}");
+}
+
+fn unfinished() {
+    let case = Case::fake("-");
+    for number in 0..30 {
+        case.inputs(&[&format!("slow.{number:03}.jpg")]);
+    }
+    let child = case.start(&["-j", "1"]);
+    let ledger = case.path("out/.pressroom/ledger.db");
+    let some_are_done = || {
+        let ran = ledger.is_file().then(|| bare(&case, &["report", "out"]));
+        ran.is_some_and(|ran| ran.stdout.contains("saved,"))
+    };
+    assert!(processes::wait_until(
+        std::time::Duration::from_secs(60),
+        some_are_done
+    ));
+    let told = |state: &str| {
+        let ran = bare(&case, &["report", "out", "--html", "page.html"]);
+        ran.expect_code(0);
+        let head = ran.stdout.lines().nth(2).expect("a headline");
+        assert!(
+            head.starts_with("not finished: ") && !head.contains("in 0.00 s"),
+            "{state}: {head}"
+        );
+        assert!(
+            ran.stdout.contains("its latest image ended on"),
+            "{}",
+            ran.text()
+        );
+        let page = fs::read_to_string(case.path("page.html")).expect("the page");
+        assert!(page.contains("is not finished"), "{state}");
+    };
+    told("running");
+    processes::send(child.id(), rustix::process::Signal::KILL);
+    case.finish(child);
+    told("killed");
 }

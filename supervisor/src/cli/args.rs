@@ -101,7 +101,7 @@ pub struct PlaceArgs {
     /// Replace the originals
     #[arg(long)]
     pub in_place: bool,
-    /// With --in-place: keep a copy of each original here
+    /// With --in-place: keep a copy of each original here; another one of the same name becomes photo.jpg.~2~, and so on
     #[arg(long, value_name = "DIR")]
     pub backup: Option<PathBuf>,
 }

@@ -104,7 +104,7 @@ pub fn failure_title(kind: FailureKind) -> &'static str {
         FailureKind::SandboxViolation => "stopped by the sandbox",
         FailureKind::Protocol => "worker answered nonsense",
         FailureKind::Unreadable => "may not be read",
-        FailureKind::Vanished => "went away during the run",
+        FailureKind::Vanished => "does not exist",
         FailureKind::Changed => "changed during the run",
         FailureKind::Io => "reading or writing failed",
         FailureKind::DiskFull => "disk full",

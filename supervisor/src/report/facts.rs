@@ -74,8 +74,18 @@ impl Facts {
         }
     }
 
+    /// The facts of a run in the ledger whose last row so far was written `latest_ms` after its start: of one that is not
+    /// finished nothing else says how long it took.
+    pub fn so_far(run: &crate::ledger::Run, latest_ms: u64) -> Self {
+        let facts = Self::of_run(run);
+        Self {
+            wall_ms: run.end.map_or(latest_ms, |end| end.wall_ms),
+            ..facts
+        }
+    }
+
     /// The facts of a run in the ledger.
-    pub fn of_run(run: &crate::ledger::Run) -> Self {
+    fn of_run(run: &crate::ledger::Run) -> Self {
         let end = run.end;
         Self {
             build: run.build.clone(),

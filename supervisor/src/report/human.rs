@@ -10,7 +10,7 @@ use crate::passed::Passed;
 use crate::units::{show_memory, show_size};
 use pressroom_shared::FailureKind;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Failed files named per kind in a summary; the rest is counted.
 const NAMED: usize = 5;
@@ -79,11 +79,21 @@ fn saved_line(path: &str, entry: &Entry) -> String {
 fn with_message(title: &str, message: &str) -> String {
     if message.is_empty() {
         title.to_owned()
-    } else if message.starts_with(title) {
+    } else if message.starts_with(title) || says_it_all(message, title) {
         clean(message)
     } else {
         format!("{title}: {}", clean(message))
     }
+}
+
+/// Whether every word of the title is in the message, as in "empty file: the file is empty".
+fn says_it_all(message: &str, title: &str) -> bool {
+    let mut words = title.split_whitespace();
+    words.all(|word| {
+        message
+            .split(|letter: char| !letter.is_alphanumeric())
+            .any(|other| other == word)
+    })
 }
 
 fn failure_title(entry: &Entry) -> &'static str {
@@ -175,8 +185,13 @@ fn headline(tally: &Tally, facts: &Facts) -> String {
             rate(done, facts.wall_ms)
         ),
     };
+    let so_far = if facts.how.is_none() {
+        "not finished: "
+    } else {
+        ""
+    };
     format!(
-        "{images} in {} with {}: {did}\n",
+        "{so_far}{images} in {} with {}: {did}\n",
         duration(facts.wall_ms),
         count(facts.workers.into(), "worker")
     )
@@ -188,6 +203,7 @@ fn images(tally: &Tally, facts: &Facts) -> String {
     let through = tally.ended().saturating_sub(tally.interrupted);
     match (facts.how, facts.expected) {
         (Some(HowEnded::Finished), _) => count(found, "image"),
+        (None, None) => format!("{} so far", count(found, "image")),
         (_, Some(all)) => format!("{} of {}", grouped(through), count(all.max(found), "image")),
         (_, None) => format!("{} found so far", count(found, "image")),
     }
@@ -243,8 +259,21 @@ fn failures(failed: &std::collections::BTreeMap<FailureKind, Failures>) -> Strin
             words::failure_title(*kind),
             grouped(failures.count)
         );
-        for (path, message) in failures.first.iter().take(NAMED) {
-            let _ = writeln!(text, "    {}", with_message(&name(path), message));
+        match one_message(failures) {
+            Some(message) => {
+                let names: Vec<String> = failures
+                    .first
+                    .iter()
+                    .take(NAMED)
+                    .map(|(path, _)| name(path))
+                    .collect();
+                let _ = writeln!(text, "    {message}\n    {}", names.join(", "));
+            }
+            None => {
+                for (path, message) in failures.first.iter().take(NAMED) {
+                    let _ = writeln!(text, "    {}", with_message(&name(path), message));
+                }
+            }
         }
         let more = failures
             .count
@@ -258,6 +287,26 @@ fn failures(failed: &std::collections::BTreeMap<FailureKind, Failures>) -> Strin
         }
     }
     text
+}
+
+/// What is said of all files alike, figures aside, where there are several: a full disk or a cap that is too small is told once.
+fn one_message(failures: &Failures) -> Option<String> {
+    let (_, first) = failures.first.first()?;
+    let alike = |(path, other): &(PathBuf, String)| {
+        without_figures(&other.replace(&*path.to_string_lossy(), "")) == without_figures(first)
+    };
+    if failures.first.len() < 2 || first.is_empty() || !failures.first.iter().all(alike) {
+        return None;
+    }
+    let same = failures.first.iter().all(|(_, other)| other == first);
+    let whose = if same { "" } else { " (figures of the first)" };
+    Some(clean(first) + whose)
+}
+
+fn without_figures(text: &str) -> String {
+    text.chars()
+        .filter(|letter| !letter.is_ascii_digit())
+        .collect()
 }
 
 /// The command that names every failure.
@@ -294,6 +343,13 @@ fn remarks(tally: &Tally, facts: &Facts, all_passed: bool) -> String {
     if let Some(line) = how_ended(facts.how) {
         let _ = writeln!(text, "  {line}");
     }
+    if facts.how.is_none() {
+        let latest = super::text::moment(facts.started + facts.wall_ms);
+        let _ = writeln!(
+            text,
+            "  its latest image ended on {latest}; what an earlier run had done is counted at the end"
+        );
+    }
     text
 }
 
@@ -315,7 +371,9 @@ fn how_ended(how: Option<HowEnded>) -> Option<&'static str> {
         Some(HowEnded::Broken) => {
             Some("stopped because the tool could not go on; the message above says why")
         }
-        None => Some("this run is still going on or was killed"),
+        None => Some(
+            "not finished: still going on, or killed; after a kill the same command goes on from here",
+        ),
     }
 }
 

@@ -16,12 +16,18 @@ const READABLE: usize = 32 << 10;
 #[derive(Debug, thiserror::Error)]
 pub enum RootsError {
     /// None of the inputs can be used; wrong usage.
-    #[error("there is nothing to do: {} {message}", path.display())]
+    #[error("there is nothing to do: {} {message}; check the spelling", path.display())]
     NoInput {
         /// The first of them.
         path: PathBuf,
         /// What is wrong with it.
         message: String,
+    },
+    /// Results go into a folder, and there is a file; wrong usage.
+    #[error("-o {} is a file: name a folder for the results, one that need not be there yet", path.display())]
+    OutputIsFile {
+        /// The file.
+        path: PathBuf,
     },
     /// What a list names is mirrored below a folder; wrong usage.
     #[error("{} is a file: with --files-from, PATH is the folder whose tree is mirrored", path.display())]
@@ -118,6 +124,9 @@ impl Roots {
         };
         if let (true, Some(Root::File { path, .. })) = (is_list, named.first()) {
             return Err(RootsError::BaseIsFile { path: path.clone() });
+        }
+        if output.is_file() && !config.in_place() {
+            return Err(RootsError::OutputIsFile { path: output });
         }
         let own = config
             .own_folders()

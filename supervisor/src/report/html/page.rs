@@ -78,8 +78,13 @@ fn about(digest: &Digest, run: &About) -> String {
         ("<p>", "</p>")
     };
     format!(
-        "{open}{which} began on {}, took {} with {} ({}).<br><code>{}</code>{close}",
+        "{open}{which} began on {}, {} {} with {} ({}).<br><code>{}</code>{close}",
         escape(&moment(run.facts.started)),
+        if run.facts.how.is_none() {
+            "is not finished; its latest picture ended after"
+        } else {
+            "took"
+        },
         escape(&duration(run.facts.wall_ms)),
         escape(&count(run.facts.workers.into(), "worker")),
         escape(&run.facts.build),

@@ -26,6 +26,12 @@ fn a_quiet_run_does_not_call_failed_what_was_left_alone() {
 fn a_message_that_begins_with_its_title_is_said_once() {
     let text = with_message("not an image", "not an image: it looks like a video");
     assert_eq!(text, "not an image: it looks like a video");
+    let text = with_message("empty file", "the file is empty");
+    assert_eq!(text, "the file is empty");
+    let text = with_message("disk full", "no room; the disk of /out is full");
+    assert_eq!(text, "no room; the disk of /out is full");
+    let text = with_message("too large", "9 MP");
+    assert_eq!(text, "too large: 9 MP");
 }
 
 #[test]
@@ -73,8 +79,8 @@ fn the_summary_is_read_in_one_look() {
       1: done by an earlier run, unchanged since
       1: not begun or not ended; run the same command again to do them
       FAILED, damaged or cut off: 2
-        /in/b/cut.jpg: the data ends after 12 of 40 rows
-        /in/b/new\nline.jpg: the data ends after 12 of 40 rows
+        the data ends after 12 of 40 rows
+        /in/b/cut.jpg, /in/b/new\nline.jpg
       workers that died and were replaced: 2
       peak memory of a worker: 14 MiB
       1 file with a warning; `pressroom report` shows them
@@ -161,11 +167,8 @@ fn many_failures_stay_readable() {
     pressroom: 17 of 17 images into /out failed
     17 images in 1.2 s with 2 workers: 0 saved, 0 kept, 17 failed; 14.1 images/s
       FAILED, damaged or cut off: 17
-        /in/00.jpg: the data ends after 12 of 40 rows
-        /in/01.jpg: the data ends after 12 of 40 rows
-        /in/02.jpg: the data ends after 12 of 40 rows
-        /in/03.jpg: the data ends after 12 of 40 rows
-        /in/04.jpg: the data ends after 12 of 40 rows
+        the data ends after 12 of 40 rows
+        /in/00.jpg, /in/01.jpg, /in/02.jpg, /in/03.jpg, /in/04.jpg
         and 12 more; `pressroom report --failed` names them
       workers that died and were replaced: 17
     ");
@@ -201,6 +204,20 @@ fn a_run_that_ended_early_says_how_far_it_came_where_all_were_counted() {
         text.starts_with("pressroom: 3 of 100 images into /out, and the run ended early"),
         "{text}"
     );
+}
+
+#[test]
+fn what_befell_many_files_alike_is_told_once() {
+    let mut tally = Tally::default();
+    for (file, needed) in [("a.jpg", 300), ("b.jpg", 1200)] {
+        tally.add(&Entry {
+            message: format!("needs {needed} MiB; the cap is 64 MiB"),
+            ..samples::entry(file, Verdict::Failed, "memory_cap")
+        });
+    }
+    let text = summary(&tally, &samples::facts());
+    let told = "  FAILED, needs more memory than the cap: 2\n    needs 300 MiB; the cap is 64 MiB (figures of the first)\n    /in/a.jpg, /in/b.jpg\n";
+    assert!(text.contains(told), "{text}");
 }
 
 #[test]
