@@ -32,6 +32,10 @@ pub(crate) fn tests() -> Vec<Trial> {
             "the_doctor_says_which_folder_is_missing_and_what_formats_there_are",
             doctor,
         ),
+        test(
+            "in_place_with_a_backup_the_page_shows_what_was_before",
+            in_place_page,
+        ),
         test("the_scripts_tell_what_they_do", scripts_help),
         test_with_fake("a_report_on_a_run_that_is_not_finished_says_so", unfinished),
     ]
@@ -340,4 +344,27 @@ fn unfinished() {
     processes::send(child.id(), rustix::process::Signal::KILL);
     case.finish(child);
     told("killed");
+}
+
+fn in_place_page() {
+    let case = Case::new();
+    case.input("sub/lake.jpg", &pictures::photo("lake.jpg"));
+    let words = ["in", "--in-place", "-q", "30", "--no-config", "--html"];
+    let backup = ["--backup", "originals"];
+    bare(&case, &[&words[..], &["page.html"], &backup].concat()).expect_code(0);
+    let halves_of = |page: &str| {
+        let html = fs::read_to_string(case.path(page)).expect("the page");
+        let halves = html.split(";base64,").skip(1);
+        let halves: Vec<String> = halves
+            .map(|rest| rest.split('"').next().expect("closed").to_owned())
+            .collect();
+        halves
+    };
+    let halves = halves_of("page.html");
+    assert_eq!(halves.len(), 2);
+    assert_ne!(halves[0], halves[1], "before is not after");
+    // Without a backup nobody has what was before, and the page does not pretend.
+    case.input("sub/lake.jpg", &pictures::photo("lake.jpg"));
+    bare(&case, &[&words[..], &["other.html"]].concat()).expect_code(0);
+    assert!(halves_of("other.html").is_empty());
 }
