@@ -36,6 +36,10 @@ pub(crate) fn tests() -> Vec<Trial> {
             "in_place_with_a_backup_the_page_shows_what_was_before",
             in_place_page,
         ),
+        test(
+            "compressing_results_again_in_place_is_told_once",
+            again_in_place,
+        ),
         test("the_scripts_tell_what_they_do", scripts_help),
         test_with_fake("a_report_on_a_run_that_is_not_finished_says_so", unfinished),
     ]
@@ -367,4 +371,44 @@ fn in_place_page() {
     case.input("sub/lake.jpg", &pictures::photo("lake.jpg"));
     bare(&case, &[&words[..], &["other.html"]].concat()).expect_code(0);
     assert!(halves_of("other.html").is_empty());
+}
+
+fn again_in_place() {
+    let case = Case::new();
+    for name in ["lake.jpg", "dunes.jpg"] {
+        case.input(name, &pictures::photo(name));
+    }
+    let run = |quality: &str| {
+        let words = [
+            "in",
+            "--in-place",
+            "--backup",
+            "originals",
+            "-q",
+            quality,
+            "--no-config",
+            "-Q",
+        ];
+        let ran = bare(&case, &words);
+        ran.expect_code(0);
+        ran.stderr
+    };
+    assert_eq!(run("60"), "", "the first time");
+    assert_eq!(run("60"), "", "nothing to do again");
+    let said = run("30");
+    assert_eq!(said.matches("compressed again").count(), 1, "{said}");
+    let folder = case.path("originals");
+    assert!(
+        said.contains(&format!(
+            "put the originals in {} back first",
+            folder.display()
+        )),
+        "{said}"
+    );
+    let original = fs::read(folder.join("lake.jpg")).expect("the backup");
+    assert_eq!(
+        original,
+        pictures::photo("lake.jpg"),
+        "the original of the original stays"
+    );
 }

@@ -237,6 +237,7 @@ impl<A: Audience> Driver<A> {
                 self.hands.record_aside(*record);
                 self.audience.found(self.hands.discovered());
             }
+            Sifted::Note(text) => self.audience.note(&text),
             Sifted::PassedOver(path, why) => {
                 self.ignored.add(why);
                 self.audience.passed_over(&path, why);

@@ -1,6 +1,6 @@
 //! Reads the ledger while another thread writes it: "was this done before?" for the walk, rows for the reports.
 
-use super::previous::{Output, is_foreign, judge, mtime_ns};
+use super::previous::{Output, is_foreign, judge, mtime_ns, same_input};
 use super::recovery::hash_of;
 use super::row::{self, bytes, path};
 use super::schema::{self, Done, HowEnded, Run, RunEnd};
@@ -74,6 +74,20 @@ impl Reader {
                 Ok(foreign.then_some(Skip::Exists))
             }
         }
+    }
+
+    /// Whether what stands at `task`'s source is no original but the result of an earlier run in place. A ledger that cannot be
+    /// read does not know.
+    pub fn is_result(&self, task: &Task) -> bool {
+        task.destination == task.source
+            && self
+                .known(&task.target)
+                .ok()
+                .flatten()
+                .is_some_and(|known| {
+                    known.verdict == Verdict::Saved
+                        && same_input(known.identity, task.identity, false)
+                })
     }
 
     /// What earlier runs say about `task`. About 10 microseconds where nothing changed; `recheck` reads the output.

@@ -116,6 +116,7 @@ pub(super) fn prepare(
         reader: reader(config, &roots, &recorder)?,
         lookup: lookup(config),
         started,
+        originals: roots.backup().map(Path::to_owned),
     };
     let header = wording::Draft::new(config, &count, cgroup.is_some());
     let caps = caps(config, facts.memory.map(|memory| memory.available));
