@@ -17,6 +17,7 @@ pub mod past;
 mod records;
 mod replace;
 mod screen;
+mod stream;
 mod tally;
 mod terminal;
 mod text;

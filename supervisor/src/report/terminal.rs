@@ -7,9 +7,9 @@
 use super::ahead::Pace;
 use super::bars::{Bars, Standing};
 use super::facts::{Facts, Header};
-use super::lane::{Full, Outlet};
+use super::lane::Full;
 use super::occupied::{self, Kind, Occupied};
-use super::records::{self, Opened};
+use super::stream::Stream;
 use super::tally::Tally;
 use super::text::clean;
 use super::{csv, human, json};
@@ -18,7 +18,7 @@ use crate::ledger::Entry;
 use crate::passed::Passed;
 use crate::source::{Expected, Outlook};
 use crate::task::Record;
-use std::io::{self, IsTerminal, LineWriter, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -352,92 +352,6 @@ impl Drop for Terminal {
     fn drop(&mut self) {
         self.display.clear();
         self.errors.drain();
-    }
-}
-
-/// Something that is written to until it fails.
-struct Stream {
-    name: String,
-    writer: Box<dyn Write + Send>,
-    /// Where what was written may still wait.
-    outlet: Option<Outlet>,
-    lost: Option<io::Error>,
-}
-
-impl Stream {
-    fn stdout(full: Full) -> Self {
-        Self::through("standard output", Outlet::stdout(full))
-    }
-
-    fn stderr() -> Self {
-        Self::through("standard error", Outlet::stderr())
-    }
-
-    fn through(name: &str, outlet: Outlet) -> Self {
-        Self {
-            outlet: Some(outlet.clone()),
-            ..Self::new(name, Box::new(outlet))
-        }
-    }
-
-    fn file(path: &Path) -> Result<Self, OutputError> {
-        let opened = records::open(path).map_err(|source| OutputError::Create {
-            path: path.to_path_buf(),
-            source,
-        })?;
-        let name = path.to_string_lossy();
-        Ok(match opened {
-            Opened::File(file) => Self::new(&name, Box::new(LineWriter::new(file))),
-            Opened::Pipe(outlet) => Self::through(&name, outlet),
-        })
-    }
-
-    fn new(name: &str, writer: Box<dyn Write + Send>) -> Self {
-        Self {
-            name: name.to_owned(),
-            writer,
-            outlet: None,
-            lost: None,
-        }
-    }
-
-    fn write(&mut self, text: &str) {
-        if self.lost.is_some() {
-            return;
-        }
-        let written = self
-            .writer
-            .write_all(text.as_bytes())
-            .and_then(|()| self.writer.flush());
-        self.lost = written.err();
-    }
-
-    /// Waits for what was written to be read, as long as somebody reads.
-    fn drain(&mut self) {
-        if let (None, Some(outlet)) = (&self.lost, &self.outlet) {
-            self.lost = outlet.drain().err();
-        }
-    }
-
-    /// What to say about a loss. A reader that went away (`| head`) knows it.
-    fn loss(&self) -> Option<String> {
-        let error = self.lost.as_ref()?;
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            return None;
-        }
-        Some(format!(
-            "pressroom: {} is incomplete ({error}); `pressroom report` has everything\n",
-            self.name
-        ))
-    }
-}
-
-impl std::fmt::Debug for Stream {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Stream")
-            .field("name", &self.name)
-            .field("lost", &self.lost)
-            .finish_non_exhaustive()
     }
 }
 

@@ -112,12 +112,7 @@ pub(super) fn prepare(
         run,
     })
     .map_err(|error| Refusal::cannot_run(&error))?;
-    let sifter = Sifter {
-        reader: reader(config, &roots, &recorder)?,
-        lookup: lookup(config),
-        started,
-        originals: roots.backup().map(Path::to_owned),
-    };
+    let sifter = sifter(config, &roots, &recorder, started)?;
     let header = wording::Draft::new(config, &count, cgroup.is_some());
     let caps = caps(config, facts.memory.map(|memory| memory.available));
     let setup = worker_setup(config, &roots, caps, cgroup, &home);
@@ -237,6 +232,21 @@ fn ledger(config: &Config, output: &Path) -> PathBuf {
 /// The same place, whatever becomes of the current folder; without one the path stays as it is.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// What takes out inputs that need no worker.
+fn sifter(
+    config: &Config,
+    roots: &Roots,
+    recorder: &recorder::Recorder,
+    started: Instant,
+) -> Result<Sifter, Refusal> {
+    Ok(Sifter {
+        reader: reader(config, roots, recorder)?,
+        lookup: lookup(config),
+        started,
+        originals: roots.backup().map(Path::to_owned),
+    })
 }
 
 /// Where earlier runs are looked up. A dry run looks into the real ledger, if there is one.

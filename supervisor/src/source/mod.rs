@@ -6,6 +6,7 @@
 mod content;
 mod list;
 mod outlook;
+mod paths;
 mod roots;
 mod walk;
 
