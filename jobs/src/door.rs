@@ -1,6 +1,8 @@
 //! The one door: recognise the format, check the budget, hand over to the format's own module, answer what was done.
 
 mod fitted;
+#[cfg(test)]
+mod refusals;
 
 use crate::fence::fenced;
 use crate::sniff::{Sniffed, sniff};
