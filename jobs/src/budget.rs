@@ -15,6 +15,7 @@ pub struct Budget {
     pixels: u64,
     claimed: Cell<u64>,
     peak: Cell<u64>,
+    declared: Cell<u64>,
     #[cfg(test)]
     fuse: Rc<Fuse>,
 }
@@ -59,6 +60,7 @@ impl Budget {
             pixels,
             claimed: Cell::new(0),
             peak: Cell::new(0),
+            declared: Cell::new(0),
             #[cfg(test)]
             fuse: Rc::default(),
         }
@@ -97,6 +99,11 @@ impl Budget {
         self.peak.get()
     }
 
+    /// Most pixels of a picture that were admitted.
+    pub(crate) fn declared(&self) -> u64 {
+        self.declared.get()
+    }
+
     /// Refuses a declared size of more pixels than allowed, before anything is allocated for it.
     ///
     /// # Errors
@@ -110,6 +117,7 @@ impl Budget {
                 limit: self.pixels,
             });
         }
+        self.declared.set(self.declared.get().max(pixels));
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use crate::{
     Strip, Wanted, recognise,
 };
 
-const PLAIN: Options = Options {
+pub(super) const PLAIN: Options = Options {
     goal: Goal::Quality(60),
     min_quality: 5,
     effort: 4,
@@ -42,7 +42,7 @@ const PLAIN: Options = Options {
 };
 
 const MEMORY: u64 = 512 << 20;
-const PIXELS: u64 = 200_000_000;
+pub(super) const PIXELS: u64 = 200_000_000;
 
 fn bounded(long_edge: u32) -> Resize {
     Resize {
@@ -123,7 +123,7 @@ fn by_image(format: image::ImageFormat) -> Vec<u8> {
     file.into_inner()
 }
 
-fn pictures() -> Vec<(Format, Vec<u8>)> {
+pub(super) fn pictures() -> Vec<(Format, Vec<u8>)> {
     let progressive = Options {
         progressive: Progressive::On,
         ..PLAIN
@@ -147,7 +147,7 @@ fn pictures() -> Vec<(Format, Vec<u8>)> {
     ]
 }
 
-fn jobs() -> Vec<Options> {
+pub(super) fn jobs() -> Vec<Options> {
     let goals = [
         Goal::Lossless,
         Goal::Quality(60),
