@@ -170,6 +170,7 @@ fn setup(output: &Path) -> Setup {
         policy: Policy {
             place: Place::Tree,
             overwrite: Overwrite::Never,
+            restore: false,
             preserve: Preserve::TREE,
         },
         run: RunStart {

@@ -284,7 +284,7 @@ pub struct RunningArgs {
     /// Try files again that failed before and have not changed
     #[arg(long)]
     pub retry_failed: bool,
-    /// Check that results of earlier runs still stand, and do again what is missing
+    /// Check that results of earlier runs still are what was written, and make again what is missing or differs
     #[arg(long)]
     pub recheck: bool,
     /// When another run is at work on the same output: fail (exit 75), wait, or skip (exit 0) [default: fail]

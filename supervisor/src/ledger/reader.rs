@@ -28,7 +28,8 @@ fn place(known: &Known, task: &Task) -> PathBuf {
 pub struct Lookup {
     /// Keys of this run.
     pub keys: Keys,
-    /// `--recheck`: compare the input's device and inode too, and read every output again to compare its content.
+    /// `--recheck`: compare the input's device and inode too, and read every output again to compare its content. A
+    /// result that is no longer what was written is damaged and is made again.
     pub recheck: bool,
     /// `--retry-failed`: failed inputs are tried again although nothing changed.
     pub retry_failed: bool,
@@ -70,7 +71,7 @@ impl Reader {
             Previous::Unchanged => Ok(Some(Skip::Unchanged)),
             Previous::FailedBefore if !lookup.retry_failed => Ok(Some(Skip::FailedBefore)),
             Previous::FailedBefore | Previous::Never | Previous::Changed => {
-                let foreign = lookup.leave_foreign && self.foreign(task, &lookup.keys)?;
+                let foreign = lookup.leave_foreign && self.foreign(task, lookup)?;
                 Ok(foreign.then_some(Skip::Exists))
             }
         }
@@ -104,20 +105,23 @@ impl Reader {
         Ok(judge(&known, task.identity, keys, output, recheck))
     }
 
-    fn foreign(&self, task: &Task, keys: &Keys) -> Result<bool, LedgerError> {
+    fn foreign(&self, task: &Task, lookup: &Lookup) -> Result<bool, LedgerError> {
         if task.destination == task.source {
             return Ok(false);
         }
         let Some(known) = self.known(&task.target)? else {
             return Ok(false);
         };
+        if lookup.recheck && known.published.is_some() {
+            return Ok(false);
+        }
         let Ok(found) = std::fs::symlink_metadata(place(&known, task)) else {
             return Ok(false);
         };
         Ok(is_foreign(
             &known,
             task.identity,
-            keys,
+            &lookup.keys,
             found.len(),
             mtime_ns(&found),
         ))

@@ -75,6 +75,7 @@ fn run(output: &Path, records: [Record; 2]) {
         policy: Policy {
             place: Place::Tree,
             overwrite: Overwrite::Never,
+            restore: false,
             preserve: Preserve::TREE,
         },
         run: RunStart {

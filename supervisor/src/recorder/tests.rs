@@ -640,6 +640,7 @@ fn an_unwritable_place_for_the_ledger_is_named() {
         policy: crate::publish::Policy {
             place: Place::Tree,
             overwrite: Overwrite::Never,
+            restore: false,
             preserve: Preserve::TREE,
         },
         run: start(),

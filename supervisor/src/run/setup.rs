@@ -16,7 +16,7 @@ use crate::signal::Signals;
 use crate::source::{self, Roots};
 use crate::sys::Room;
 use crate::sys::cgroup::{self, Delegated};
-use crate::sys::{self, OpenFiles};
+use crate::sys::{self, OpenFiles, Priority};
 use crate::units::{Amount, CountOrShare};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,9 +28,6 @@ const SIGHTINGS: usize = 256;
 
 /// Messages of workers that may wait for the driver.
 const HEARD: usize = 256;
-
-/// Niceness of workers in the background.
-const BACKGROUND_NICE: u8 = 19;
 
 /// Ready to start.
 pub(super) struct Ready {
@@ -329,10 +326,10 @@ fn worker_setup(
         readable: roots.readable(),
         output: home.output.clone(),
         in_place: config.in_place(),
-        nice: if running.background {
-            Some(BACKGROUND_NICE)
+        priority: if running.background {
+            Some(Priority::Background)
         } else {
-            running.nice
+            running.nice.map(Priority::Nice)
         },
         cgroup,
         quarantine: running.quarantine.as_deref().map(absolute),
@@ -365,6 +362,7 @@ fn publishing(config: &Config, roots: &Roots) -> publish::Policy {
                 backup: roots.backup().map(Path::to_owned),
             },
         },
+        restore: config.running.recheck,
         overwrite: match publishing.overwrite {
             config::Overwrite::Never => publish::Overwrite::Never,
             config::Overwrite::Smaller => publish::Overwrite::Smaller,
