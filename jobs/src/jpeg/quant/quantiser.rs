@@ -5,6 +5,7 @@ use super::costs::Costs;
 use super::pass::Counter;
 use super::tables::{interpolate, radius};
 use crate::jpeg::encode::Role;
+use crate::jpeg::encode::emit::size;
 use crate::jpeg::encode::progressive::Range;
 use crate::jpeg::frame::QuantTable;
 use crate::jpeg::huffman_out::Histogram;
@@ -177,7 +178,7 @@ impl Quantiser {
     }
 
     /// Requantises band `n` of the block taken last into `out`, counting it with `counter`. An empty band is not counted.
-    #[inline]
+    #[inline(always)]
     pub fn band(&mut self, n: usize, counter: &mut Counter, out: &mut [u16; MAX_WORDS]) -> Block {
         let candidates = match n {
             0 => &self.candidates[..self.first],
@@ -225,7 +226,7 @@ fn round(
         let index = (candidate.index & 63) as usize;
         let level = (candidate.x.abs() + 0.5) as u32;
         run = (index - next) & 63;
-        count(counts, run, level, 1);
+        count(counts, run, size(level), 1);
         words += put_word(&mut out[words & 127..], index, candidate.signed(level));
         next = index + 1;
     }
@@ -250,20 +251,16 @@ impl Block {
     };
 
     /// Ranks by the logarithm of loss over bits saved, 32 ranks to a doubling, 1 and below first.
-    #[inline]
+    #[inline(always)]
     fn new(words: usize, last: Option<Last>) -> Self {
-        let Some(last) = last.filter(|last| last.bits > 0.0) else {
-            return Self {
-                words,
-                ..Self::EMPTY
-            };
-        };
-        let worth = (last.loss / last.bits).max(1.0);
+        let last = last.filter(|last| last.bits > 0.0);
+        let worth = last.map_or(f32::MAX, |last| (last.loss / last.bits).max(1.0));
         let rank = (worth.to_bits() >> 18) - (127 << 5);
+        let most = u32::from(NOTHING) - u32::from(last.is_some());
         Self {
             words,
-            rank: rank.min(u32::from(NOTHING) - 1) as u8,
-            bits: last.bits,
+            rank: rank.min(most) as u8,
+            bits: last.map_or(0.0, |last| last.bits),
         }
     }
 }
