@@ -24,6 +24,8 @@ pub(crate) use riff::Piece;
 use riff::{Around, File, Shape};
 pub(crate) use write::write;
 
+/// What cannot be asked of a WebP.
+const NO_SCORE: &str = "--target for a WebP (use -q or --max-size)";
 /// A size needed less than this quality: the user is told.
 const LOW_QUALITY: u8 = 30;
 
@@ -143,7 +145,7 @@ impl Job<'_> {
         let limit = match self.options.goal {
             Goal::MaxSize(limit) => Some(limit.bytes(self.before)),
             Goal::Quality(_) | Goal::Lossless => None,
-            Goal::Ssimulacra2(_) => return self.keep(Keep::UnsupportedFormat, facts, sink),
+            Goal::Ssimulacra2(_) => return Err(unsupported(NO_SCORE)),
         };
         let small = limit.is_some_and(|limit| self.before <= limit);
         if size.is_none() && small && !self.options.force {

@@ -50,7 +50,7 @@ pub(crate) fn write(
         Goal::MaxSize(limit) => lossy(plain)?.code(method(options.effort), budget, |code| {
             fitted(limit.bytes(before), &around, options.min_quality, code)
         })?,
-        Goal::Ssimulacra2(_) => return Err(unsupported("a score as the goal of a WebP")),
+        Goal::Ssimulacra2(_) => return Err(unsupported(super::NO_SCORE)),
     };
     match coded {
         Ok(coded) => finish(canvas, &others, coded, notes, sink, options),
