@@ -38,10 +38,10 @@ fn score(original: &[u8], result: &[u8]) -> f64 {
 
 #[test]
 fn the_score_is_kept_by_little_and_lower_ones_take_fewer_bytes() {
-    for name in ["birches.jpg", "dunes.jpg", "town.jpg"] {
+    for name in ["dunes.jpg", "town.jpg"] {
         let original = photo(name);
         let mut bytes = 0;
-        for wanted in [50.0, 70.0, 85.0] {
+        for wanted in [55.0, 80.0] {
             let asked = options(Goal::Ssimulacra2(wanted));
             let (done, result) = run(&original, &asked).expect("done");
             let Compressed::Written(written) = done else {
