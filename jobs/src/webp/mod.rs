@@ -25,7 +25,6 @@ use riff::{Around, File, Shape};
 pub(crate) use write::write;
 
 /// What cannot be asked of a WebP.
-const NO_SCORE: &str = "--target for a WebP (use -q or --max-size)";
 /// A size needed less than this quality: the user is told.
 const LOW_QUALITY: u8 = 30;
 
@@ -144,8 +143,8 @@ impl Job<'_> {
         let facts = content.facts();
         let limit = match self.options.goal {
             Goal::MaxSize(limit) => Some(limit.bytes(self.before)),
-            Goal::Quality(_) | Goal::Lossless => None,
-            Goal::Ssimulacra2(_) => return Err(unsupported(NO_SCORE)),
+            // The same pixels keep every score.
+            Goal::Quality(_) | Goal::Lossless | Goal::Ssimulacra2(_) => None,
         };
         let small = limit.is_some_and(|limit| self.before <= limit);
         if size.is_none() && small && !self.options.force {

@@ -34,19 +34,21 @@ struct Trial {
 }
 
 impl Job<'_> {
-    /// The fewest bytes whose score is at least `wanted`.
+    /// The fewest bytes whose score is at least `wanted`; the same pixels where there is no score.
     pub(in crate::jpeg) fn keep_score(
         &self,
         wanted: f32,
         sink: &mut dyn Sink,
     ) -> Result<Compressed, Error> {
-        if !self.turn.is_upright() {
-            return Err(Error::Unsupported(
-                "--target for a picture that is turned (use -q or --max-size)".into(),
-            ));
-        }
         let decoder = Decoder::open(self.source, self.budget)?;
-        let judge = Judge::open(self.source, &decoder.header().frame, self.budget)?;
+        let judge = if self.turn.is_upright() {
+            Judge::open(self.source, &decoder.header().frame, self.budget)?
+        } else {
+            None
+        };
+        let Some(judge) = judge else {
+            return self.lossless(sink);
+        };
         let start = start(wanted);
         let halving = self.halving_for_score(&decoder, wanted, start);
         let mut done = self.with_halving(decoder, halving, (wanted, start), &judge, sink)?;

@@ -65,20 +65,19 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// Takes the JPEG in `source`, whose header is `frame`, as the original.
+    /// Takes the JPEG in `source`, whose header is `frame`, as the original; `None` if it cannot be scored: one of less than
+    /// 8x8 pixels, of two or four components, or one that the other decoder does not read.
     ///
     /// # Errors
-    /// [`Error::OverBudget`] where not even strips fit, [`Error::Unsupported`] for what cannot be scored, [`Error::Read`].
-    pub fn open(source: &dyn Source, frame: &Frame, budget: &Budget) -> Result<Self, Error> {
-        if frame.width < SHORTEST || frame.height < SHORTEST {
-            return Err(Error::Unsupported(
-                "--target for a picture of less than 8x8 pixels (use -q or --max-size)".into(),
-            ));
-        }
-        if !matches!(frame.components.len(), 1 | 3) {
-            return Err(Error::Unsupported(
-                "--target for CMYK or two components (use -q or --max-size)".into(),
-            ));
+    /// [`Error::OverBudget`] where not even strips fit, [`Error::Read`].
+    pub fn open(
+        source: &dyn Source,
+        frame: &Frame,
+        budget: &Budget,
+    ) -> Result<Option<Self>, Error> {
+        let too_small = frame.width < SHORTEST || frame.height < SHORTEST;
+        if too_small || !matches!(frame.components.len(), 1 | 3) {
+            return Ok(None);
         }
         let pixels = u64::from(frame.width) * u64::from(frame.height);
         let need = |way: Way| {
@@ -93,21 +92,16 @@ impl Judge {
         };
         let claimed = need(way);
         budget.claim(claimed)?;
-        let original = read_all(source).and_then(|file| {
-            Pixels::decode(&file).map_err(|why| {
-                Error::Unsupported(format!(
-                    "--target for this file ({why}) (use -q or --max-size)"
-                ))
-            })
-        });
-        if original.is_err() {
+        let original = read_all(source).map(|file| Pixels::decode(&file));
+        let Ok(Ok(original)) = original else {
             budget.release(claimed);
-        }
-        Ok(Self {
-            original: original?,
+            return original.map(|_| None);
+        };
+        Ok(Some(Self {
+            original,
             way,
             claimed,
-        })
+        }))
     }
 
     /// What the scores it gives may be too high by.
