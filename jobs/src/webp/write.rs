@@ -31,7 +31,7 @@ pub(crate) fn write(
     let around = Around::of(others.iter(), &[]);
     let lossy = |plain| Lossy::of_plain(plain, budget);
     let coded = match options.goal {
-        Goal::Lossless => {
+        Goal::Lossless | Goal::Ssimulacra2(_) => {
             let pieces = exactly(&plain, level(options.effort), budget)?;
             budget.free(plain.samples);
             Ok(Coded {
@@ -50,7 +50,6 @@ pub(crate) fn write(
         Goal::MaxSize(limit) => lossy(plain)?.code(method(options.effort), budget, |code| {
             fitted(limit.bytes(before), &around, options.min_quality, code)
         })?,
-        Goal::Ssimulacra2(_) => return Err(unsupported("a score as the goal of a WebP")),
     };
     match coded {
         Ok(coded) => finish(canvas, &others, coded, notes, sink, options),
