@@ -46,10 +46,7 @@ use std::process::ExitCode;
 pub fn run(args: impl IntoIterator<Item = OsString>, bench: clap::Command) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let exit = match cli::parse(args.clone()) {
-        Ok(Command::Run(config)) => match cli::refusal(&config.settings) {
-            Some(error) => commands::complain(&error, error.exit()),
-            None => run::compress(*config, commands::line(&args)),
-        },
+        Ok(Command::Run(config)) => run::compress(*config, commands::line(&args)),
         Ok(Command::Report(report)) => commands::report(&report),
         Ok(Command::Doctor(doctor)) => commands::doctor(&doctor),
         Ok(Command::Print(text)) => commands::say(&text),

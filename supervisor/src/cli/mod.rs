@@ -10,13 +10,11 @@ mod layers;
 mod papers;
 mod resolve;
 mod suggest;
-mod unbuilt;
 mod values;
 
 pub use args::{DoctorArgs, ReportArgs};
 pub use config::Config;
 pub(crate) use papers::{completions, manual};
-pub(crate) use unbuilt::refusal;
 
 use clap::{FromArgMatches, Subcommand};
 use std::ffi::OsString;
