@@ -8,6 +8,7 @@ mod fitting;
 mod jpeg;
 mod png;
 mod resample;
+mod transpose;
 
 pub(crate) use fitting::{Unfitted, fit, note};
 pub(crate) use jpeg::compress as compress_jpeg;

@@ -1,5 +1,6 @@
 //! Lanczos resampling through `fast_image_resize`, of one or more channels, in eight or sixteen bits.
 
+use super::transpose::transposed;
 use crate::raster::Layout;
 use crate::{Budget, Error};
 use fast_image_resize::images::Image;
@@ -57,8 +58,17 @@ pub(crate) fn resample(
         .resize_alg(ResizeAlg::Convolution(FilterType::Lanczos3));
     let mut resizer = Resizer::new();
     // It holds the picture once more, resampled one way, and with alpha multiplied in.
-    let working =
-        u64::from(to.0) * u64::from(height) * kind.size() as u64 + source.buffer().len() as u64;
+    let one_way = if to.0 == width {
+        0
+    } else {
+        u64::from(to.0) * u64::from(height)
+    };
+    let alpha = if alpha {
+        source.buffer().len() as u64
+    } else {
+        0
+    };
+    let working = one_way * kind.size() as u64 + alpha;
     budget.claim(working)?;
     let done = resizer.resize(&source, &mut target, &options);
     budget.release(working);
@@ -69,6 +79,42 @@ pub(crate) fn resample(
         width: to.0,
         height: to.1,
         kind,
+    })
+}
+
+/// Resamples one channel of eight bits: down, and then across by way of its transpose, since rows of samples are added up many
+/// times faster than samples within a row.
+///
+/// # Errors
+/// Those of [`resample`].
+pub(crate) fn resample_plane(
+    from: Samples,
+    (across, down): (f64, f64),
+    to: (u32, u32),
+    budget: &Budget,
+) -> Result<Samples, Error> {
+    let narrow = resample_down(from, down, to.1, budget)?;
+    let lying = lying(narrow, budget)?;
+    let lying_small = resample_down(lying, across, to.0, budget)?;
+    self::lying(lying_small, budget)
+}
+
+/// Resamples the upper `used` rows to `rows`.
+fn resample_down(from: Samples, used: f64, rows: u32, budget: &Budget) -> Result<Samples, Error> {
+    let width = from.width;
+    resample(from, (width.into(), used), (width, rows), false, budget)
+}
+
+/// The same with rows as columns.
+fn lying(from: Samples, budget: &Budget) -> Result<Samples, Error> {
+    let size = (from.width as usize, from.height as usize);
+    let bytes = transposed(&from.bytes, size, budget)?;
+    budget.free(from.bytes);
+    Ok(Samples {
+        bytes,
+        width: from.height,
+        height: from.width,
+        kind: from.kind,
     })
 }
 
