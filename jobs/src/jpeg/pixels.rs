@@ -20,7 +20,7 @@ pub(crate) struct Decoded {
     pub(crate) notes: Vec<Note>,
 }
 
-/// Decodes the first picture of `source`, at the fewest eighths of its size that are not below `wanted`.
+/// Decodes the first picture of `source`, at a half, a quarter or an eighth of its size if that is not below `wanted`.
 ///
 /// # Errors
 /// Those of decoding; two components are [`Error::Unsupported`].

@@ -185,7 +185,7 @@ struct Fine {
 
 fn samples_of(plane: &Plane, table: &QuantTable, budget: &Budget) -> Result<Fine, Error> {
     let inverse = Inverse::new(Size::WHOLE, Range::FULL);
-    let steps = table.0.map(f32::from);
+    let weighed = inverse.weighed(&table.0.map(f32::from));
     let stride = 8 * plane.across();
     let length = stride * 8 * plane.down();
     let mut samples = budget.vec(length)?;
@@ -193,7 +193,7 @@ fn samples_of(plane: &Plane, table: &QuantTable, budget: &Budget) -> Result<Fine
     for block_row in 0..plane.down() {
         for (column, (dc, words)) in plane.row(block_row).enumerate() {
             let start = 8 * block_row * stride + 8 * column;
-            for (y, row) in inverse.exact(dc, words, &steps).iter().enumerate() {
+            for (y, row) in inverse.exact(dc, words, &weighed).iter().enumerate() {
                 let out = &mut samples[start + y * stride..][..8];
                 let pairs = out.iter_mut().zip(row);
                 pairs.for_each(|(out, sample)| *out = rounded(sample * 16.0));

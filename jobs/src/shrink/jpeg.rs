@@ -1,14 +1,13 @@
 //! A JPEG made smaller in pixels: every component on its own, in the file's own colours, so that gray, YCbCr, RGB and CMYK are
 //! all the same to it and no profile is touched. Chroma that will be halved is resampled to that size at once.
 
-use super::resample::resample_plane;
 use crate::door::Compressed;
 use crate::jpeg::color;
 use crate::jpeg::dct::Range;
 use crate::jpeg::decode::{Decoder, Picture};
 use crate::jpeg::frame::{Coding, Component, Frame, QuantTable};
 use crate::jpeg::fresh::{Outlook, encode, transform};
-use crate::jpeg::samples::{Wanted, extent, open};
+use crate::jpeg::samples::{Wanted, extent, open, share};
 use crate::turn::Turn;
 use crate::{Budget, Error, Options, Sink, Source};
 
@@ -34,7 +33,7 @@ pub(crate) fn compress(
         options.chroma,
         source.len(),
     );
-    let stored = |component: &Component| turn.size(extent(component, &frame));
+    let stored = |component: &Component| turn.size(share(component, &frame));
     let pairs = before.components.iter().zip(&frame.components);
     let wanted: Vec<_> = pairs
         .map(|(old, new)| Wanted::alone(old, &before, stored(new), Range::FULL))
@@ -43,9 +42,8 @@ pub(crate) fn compress(
     let mut planes = Vec::new();
     for (n, samples) in opened.samples.into_iter().enumerate() {
         let (old, new) = (&before.components[n], &frame.components[n]);
-        let used = samples.used(old, &before);
-        let mut small = resample_plane(samples.all, used, stored(new), budget)?;
-        small.bytes = turn.apply(small.bytes, stored(new), 1, budget)?;
+        let mut small = samples.resampled(old, &before, stored(new), budget)?;
+        small.bytes = turn.apply(small.bytes, (small.width, small.height), 1, budget)?;
         (small.width, small.height) = extent(new, &frame);
         planes.push(transform(&small, new, &outlook.floors(roles[n]), budget)?);
         budget.free(small.bytes);

@@ -93,20 +93,54 @@ pub(crate) fn resample_plane(
     to: (u32, u32),
     budget: &Budget,
 ) -> Result<Samples, Error> {
-    let narrow = resample_down(from, down, to.1, budget)?;
-    let lying = lying(narrow, budget)?;
-    let lying_small = resample_down(lying, across, to.0, budget)?;
-    self::lying(lying_small, budget)
+    let low = resample_down(from, down, to.1, budget)?;
+    if across == f64::from(to.0) {
+        return Ok(narrowed(low, to.0, budget));
+    }
+    let lying = transpose(low, budget)?;
+    let small = resample_down(lying, across, to.0, budget)?;
+    transpose(small, budget)
+}
+
+/// The left `width` columns.
+fn narrowed(mut from: Samples, width: u32, budget: &Budget) -> Samples {
+    let (before, after) = (from.width as usize, width as usize);
+    if after < before {
+        for row in 1..from.height as usize {
+            from.bytes
+                .copy_within(row * before..row * before + after, row * after);
+        }
+        from.width = width;
+    }
+    let length = from.width as usize * from.height as usize;
+    shortened(from, length, budget)
+}
+
+/// Gives back what lies behind `length`.
+fn shortened(mut from: Samples, length: usize, budget: &Budget) -> Samples {
+    let before = from.bytes.capacity();
+    from.bytes.truncate(length);
+    from.bytes.shrink_to_fit();
+    budget.release((before - from.bytes.capacity()) as u64);
+    from
 }
 
 /// Resamples the upper `used` rows to `rows`.
 fn resample_down(from: Samples, used: f64, rows: u32, budget: &Budget) -> Result<Samples, Error> {
     let width = from.width;
+    if used == f64::from(rows) && rows <= from.height {
+        let length = width as usize * rows as usize;
+        let from = Samples {
+            height: rows,
+            ..from
+        };
+        return Ok(shortened(from, length, budget));
+    }
     resample(from, (width.into(), used), (width, rows), false, budget)
 }
 
 /// The same with rows as columns.
-fn lying(from: Samples, budget: &Budget) -> Result<Samples, Error> {
+fn transpose(from: Samples, budget: &Budget) -> Result<Samples, Error> {
     let size = (from.width as usize, from.height as usize);
     let bytes = transposed(&from.bytes, size, budget)?;
     budget.free(from.bytes);

@@ -58,7 +58,7 @@ pub(crate) struct Inverse {
     range: Range,
     /// Weight of frequency `u` at sample `x`, as `[u][x]`; 0 beyond the size.
     across: [[f32; 8]; 8],
-    /// Weight of frequency `v` at sample `y`, as `[v][y]`.
+    /// Weight of frequency `v` at sample `y`, as `[y][v]`.
     down: [[f32; 8]; 8],
 }
 
@@ -70,7 +70,7 @@ impl Inverse {
             size,
             range,
             across: across.map(|row| row.map(|weight| weight * range.gain)),
-            down: waves(size.down),
+            down: transposed(waves(size.down)),
         }
     }
 
@@ -92,78 +92,75 @@ impl Inverse {
         if self.size.across <= 4 { 4 } else { 8 }
     }
 
-    /// Samples of a row of blocks with `steps` (zigzag order), written to `out` at a distance of `stride` a row, which leaves
+    /// The same for coefficients in `steps` (zigzag order).
+    pub(crate) fn weighed(&self, steps: &[f32; 64]) -> Box<Weighed> {
+        let weight = |k: usize| {
+            let natural = usize::from(NATURAL[k]);
+            let weights = self.across[natural % 8].map(|weight| weight * steps[k]);
+            (natural / 8, weights)
+        };
+        Box::new(Weighed(std::array::from_fn(weight)))
+    }
+
+    /// Samples of a row of blocks, written to `out` at a distance of `stride` a row, which leaves
     /// room for [`Inverse::slack`].
-    pub(crate) fn row(&self, row: Row<'_>, steps: &[f32; 64], out: &mut [u8], stride: usize) {
-        if self.lanes() == 4 {
-            self.row_in_lanes::<4>(row, steps, out, stride);
-        } else {
-            self.row_in_lanes::<8>(row, steps, out, stride);
+    pub(crate) fn row(&self, row: Row<'_>, weighed: &Weighed, out: &mut [u8], stride: usize) {
+        match (self.lanes(), self.size.down) {
+            (4, ..=4) => self.row_in_lanes::<4, 4>(row, weighed, out, stride),
+            (4, _) => self.row_in_lanes::<4, 8>(row, weighed, out, stride),
+            (_, ..=4) => self.row_in_lanes::<8, 4>(row, weighed, out, stride),
+            (_, _) => self.row_in_lanes::<8, 8>(row, weighed, out, stride),
         }
     }
 
-    fn row_in_lanes<const L: usize>(
+    fn row_in_lanes<const L: usize, const D: usize>(
         &self,
         row: Row<'_>,
-        steps: &[f32; 64],
+        weighed: &Weighed,
         out: &mut [u8],
         stride: usize,
     ) {
+        let flat = weighed.0[0].1[0] * self.down[0][0];
         for (column, (dc, words)) in row.enumerate() {
             let place = &mut out[column * self.size.across..];
-            let dc = f32::from(dc) * steps[0];
-            let mut put = |y: usize, samples: &[f32; L]| {
-                if let Some(room) = place
-                    .get_mut(y * stride..)
-                    .and_then(<[u8]>::first_chunk_mut)
-                {
-                    *room = self.whole(samples);
-                }
-            };
+            let dc = f32::from(dc);
             if words.as_slice().is_empty() {
-                let level = self.range.middle + dc * self.across[0][0] * self.down[0][0];
-                (0..self.size.down).for_each(|y| put(y, &[level; L]));
-                continue;
-            }
-            let halves = self.halves::<L>(dc, words, steps);
-            for y in 0..self.size.down {
-                put(y, &self.sum(&halves, y, self.range.middle));
+                let samples = self.whole(&[self.range.middle + dc * flat; L]);
+                (0..self.size.down).for_each(|y| put(samples, y, place, stride));
+            } else {
+                let halves = weighed.halves::<L, D>(dc, words);
+                self.finish(&halves, place, stride);
             }
         }
     }
 
-    /// By row of frequencies, transformed across; and how many rows hold anything.
-    #[inline(always)]
-    fn halves<const L: usize>(
+    /// Transforms down and writes. On its own, since compilers see the vectors in it only then.
+    #[inline(never)]
+    fn finish<const L: usize, const D: usize>(
         &self,
-        dc: f32,
-        words: Words<'_>,
-        steps: &[f32; 64],
-    ) -> ([[f32; L]; 8], usize) {
-        let mut halves = [[0f32; L]; 8];
-        halves[0] = std::array::from_fn(|x| dc * self.across[0][x]);
-        let mut rows = 1;
-        for (k, value) in words {
-            let natural = usize::from(NATURAL[k & 63] & 63);
-            let value = f32::from(value) * steps[k & 63];
-            let (weights, half) = (&self.across[natural % 8], &mut halves[natural / 8]);
-            (0..L).for_each(|x| half[x] += value * weights[x]);
-            rows = rows.max(natural / 8 + 1);
+        halves: &[[f32; L]; D],
+        place: &mut [u8],
+        stride: usize,
+    ) {
+        for y in 0..self.size.down {
+            let sums = self.sum(halves, y, self.range.middle);
+            put(self.whole(&sums), y, place, stride);
         }
-        (halves, rows)
     }
 
     /// Row `y` of samples around `middle`.
     #[inline(always)]
-    fn sum<const L: usize>(
+    fn sum<const L: usize, const D: usize>(
         &self,
-        (halves, rows): &([[f32; L]; 8], usize),
+        halves: &[[f32; L]; D],
         y: usize,
         middle: f32,
     ) -> [f32; L] {
-        let mut sums = [middle; L];
-        for (half, weights) in halves.iter().zip(&self.down).take(*rows) {
-            (0..L).for_each(|x| sums[x] += half[x] * weights[y & 7]);
+        let (mut sums, weights) = ([middle; L], &self.down[y & 7]);
+        for v in 0..D {
+            for x in 0..L {
+                sums[x] += halves[v][x] * weights[v];
+            }
         }
         sums
     }
@@ -172,13 +169,55 @@ impl Inverse {
     #[inline(always)]
     fn whole<const L: usize>(&self, samples: &[f32; L]) -> [u8; L] {
         let (low, high) = self.range.ends;
-        samples.map(|sample| (sample.max(low).min(high) + TO_WHOLE).to_bits() as u8)
+        let mut bits = [0_u32; L];
+        for x in 0..L {
+            let sample = if samples[x] > low { samples[x] } else { low };
+            let sample = if sample < high { sample } else { high };
+            bits[x] = (sample + TO_WHOLE).to_bits();
+        }
+        bits.map(|bits| bits as u8)
     }
 
     /// All samples of a block, around 0 and not rounded; the size must be the whole block's.
-    pub(crate) fn exact(&self, dc: i16, words: Words<'_>, steps: &[f32; 64]) -> [[f32; 8]; 8] {
-        let halves = self.halves::<8>(f32::from(dc) * steps[0], words, steps);
+    pub(crate) fn exact(&self, dc: i16, words: Words<'_>, weighed: &Weighed) -> [[f32; 8]; 8] {
+        let halves = weighed.halves::<8, 8>(f32::from(dc), words);
         std::array::from_fn(|y| self.sum(&halves, y, 0.0))
+    }
+}
+
+/// By zigzag index, what a level of 1 gives: its row of frequencies, and that row's samples.
+#[derive(Debug)]
+pub(crate) struct Weighed([(usize, [f32; 8]); 64]);
+
+impl Weighed {
+    /// By row of frequencies, transformed across.
+    #[inline(always)]
+    fn halves<const L: usize, const D: usize>(&self, dc: f32, words: Words<'_>) -> [[f32; L]; D] {
+        let mut halves = [[0f32; L]; D];
+        for (half, weight) in halves[0].iter_mut().zip(&self.0[0].1) {
+            *half = dc * weight;
+        }
+        for (k, value) in words {
+            let ((row, weights), value) = (&self.0[k & 63], f32::from(value));
+            // A decoder may keep more than it was asked for.
+            if let Some(half) = halves.get_mut(*row) {
+                for x in 0..L {
+                    half[x] += value * weights[x];
+                }
+            }
+        }
+        halves
+    }
+}
+
+/// Writes row `y` of a block.
+#[inline(always)]
+fn put<const L: usize>(samples: [u8; L], y: usize, place: &mut [u8], stride: usize) {
+    if let Some(room) = place
+        .get_mut(y * stride..)
+        .and_then(<[u8]>::first_chunk_mut)
+    {
+        *room = samples;
     }
 }
 
@@ -194,6 +233,10 @@ fn waves(size: usize) -> [[f32; 8]; 8] {
         (norm / 8.0_f32).sqrt() * angle.cos()
     };
     std::array::from_fn(|u| std::array::from_fn(|x| weight(u, x)))
+}
+
+fn transposed(weights: [[f32; 8]; 8]) -> [[f32; 8]; 8] {
+    std::array::from_fn(|y| std::array::from_fn(|v| weights[v][y]))
 }
 
 #[cfg(test)]
@@ -217,7 +260,8 @@ mod tests {
             .block(block[0], &budget, fill)
             .expect("fits");
         let mut out = [0; 8 * 16];
-        inverse.row(plane.row(0), &[1.0; 64], &mut out, 16);
+        let weighed = inverse.weighed(&[1.0; 64]);
+        inverse.row(plane.row(0), &weighed, &mut out, 16);
         let rows = out.chunks(16).take(inverse.size().down);
         rows.map(|row| row[..inverse.size().across].to_vec())
             .collect()
