@@ -43,20 +43,22 @@ fn tile(from: &[u8], width: usize, to: &mut [u8], height: usize, (left, top): (u
 
 /// Transposes eight rows of eight bytes: halves change places at distances of four, two and one.
 #[inline(always)]
-fn turned(mut rows: [u64; 8]) -> [u64; 8] {
-    const STEPS: [(usize, u64); 3] = [
-        (4, 0x0000_0000_ffff_ffff),
-        (2, 0x0000_ffff_0000_ffff),
-        (1, 0x00ff_00ff_00ff_00ff),
-    ];
-    for (distance, mask) in STEPS {
-        for y in (0..8).filter(|y| y & distance == 0) {
-            let (upper, lower) = (rows[y], rows[y + distance]);
-            rows[y] = (upper & mask) | (lower & mask) << (8 * distance);
-            rows[y + distance] = (upper >> (8 * distance) & mask) | (lower & !mask);
-        }
-    }
-    rows
+fn turned([a, b, c, d, e, f, g, h]: [u64; 8]) -> [u64; 8] {
+    let ((a, e), (b, f)) = (exchanged::<32>(a, e), exchanged::<32>(b, f));
+    let ((c, g), (d, h)) = (exchanged::<32>(c, g), exchanged::<32>(d, h));
+    let ((a, c), (b, d)) = (exchanged::<16>(a, c), exchanged::<16>(b, d));
+    let ((e, g), (f, h)) = (exchanged::<16>(e, g), exchanged::<16>(f, h));
+    let ((a, b), (c, d)) = (exchanged::<8>(a, b), exchanged::<8>(c, d));
+    let ((e, f), (g, h)) = (exchanged::<8>(e, f), exchanged::<8>(g, h));
+    [a, b, c, d, e, f, g, h]
+}
+
+/// Every other `BITS` bits of the upper row change places with those before them in the lower row.
+#[inline(always)]
+fn exchanged<const BITS: u32>(upper: u64, lower: u64) -> (u64, u64) {
+    let mask = const { u64::MAX / ((1 << BITS) + 1) };
+    let differ = (upper >> BITS ^ lower) & mask;
+    (upper ^ differ << BITS, lower ^ differ)
 }
 
 #[cfg(test)]
