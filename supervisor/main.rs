@@ -10,6 +10,6 @@ fn main() -> ExitCode {
         [only] if only == "__worker" => pressroom_worker::run(),
         [first, rest @ ..] if first == "bench" => pressroom_bench::run(rest),
         [first, rest @ ..] if first == "__bench-child" => pressroom_bench::child(rest),
-        _ => pressroom_supervisor::run(args),
+        _ => pressroom_supervisor::run(args, pressroom_bench::command()),
     }
 }

@@ -5,6 +5,8 @@
 
 use crate::Error;
 use std::cell::Cell;
+#[cfg(test)]
+use std::rc::Rc;
 
 /// Memory and size ceilings of one job.
 #[derive(Debug)]
@@ -13,6 +15,41 @@ pub struct Budget {
     pixels: u64,
     claimed: Cell<u64>,
     peak: Cell<u64>,
+    declared: Cell<u64>,
+    #[cfg(test)]
+    fuse: Rc<Fuse>,
+}
+
+/// Refuses claims by their number, to see what a job makes of it.
+#[cfg(test)]
+#[derive(Debug, Default)]
+pub(crate) struct Fuse {
+    claims: Cell<u64>,
+    at: u64,
+    blown: bool,
+}
+
+#[cfg(test)]
+impl Fuse {
+    /// Refuses the claim of number `at`, counted from 1 (0: none), and if `blown` all after it too.
+    pub(crate) fn new(at: u64, blown: bool) -> Rc<Self> {
+        Rc::new(Self {
+            claims: Cell::new(0),
+            at,
+            blown,
+        })
+    }
+
+    fn refuses(&self) -> bool {
+        self.claims.set(self.claims.get() + 1);
+        let claim = self.claims.get();
+        self.at > 0 && (claim == self.at || self.blown && claim > self.at)
+    }
+
+    /// Claims that were made so far.
+    pub(crate) fn claims(&self) -> u64 {
+        self.claims.get()
+    }
 }
 
 impl Budget {
@@ -23,12 +60,28 @@ impl Budget {
             pixels,
             claimed: Cell::new(0),
             peak: Cell::new(0),
+            declared: Cell::new(0),
+            #[cfg(test)]
+            fuse: Rc::default(),
+        }
+    }
+
+    /// A budget that refuses as `fuse` says.
+    #[cfg(test)]
+    pub(crate) fn fused(memory: u64, pixels: u64, fuse: &Rc<Fuse>) -> Self {
+        Self {
+            fuse: Rc::clone(fuse),
+            ..Self::new(memory, pixels)
         }
     }
 
     /// The same ceilings with nothing claimed, for a second attempt at a job whose first has let go of everything.
     pub(crate) fn afresh(&self) -> Self {
-        Self::new(self.memory, self.pixels)
+        Self {
+            #[cfg(test)]
+            fuse: Rc::clone(&self.fuse),
+            ..Self::new(self.memory, self.pixels)
+        }
     }
 
     /// Bytes not yet claimed.
@@ -46,6 +99,11 @@ impl Budget {
         self.peak.get()
     }
 
+    /// Most pixels of a picture that were admitted.
+    pub(crate) fn declared(&self) -> u64 {
+        self.declared.get()
+    }
+
     /// Refuses a declared size of more pixels than allowed, before anything is allocated for it.
     ///
     /// # Errors
@@ -59,6 +117,7 @@ impl Budget {
                 limit: self.pixels,
             });
         }
+        self.declared.set(self.declared.get().max(pixels));
         Ok(())
     }
 
@@ -68,11 +127,16 @@ impl Budget {
     /// [`Error::OverBudget`] with the bytes that would be needed in all.
     pub fn claim(&self, bytes: u64) -> Result<(), Error> {
         let wanted = self.claimed.get().saturating_add(bytes);
+        let over = Error::OverBudget {
+            needed: wanted,
+            cap: self.memory,
+        };
+        #[cfg(test)]
+        if self.fuse.refuses() {
+            return Err(over);
+        }
         if wanted > self.memory {
-            return Err(Error::OverBudget {
-                needed: wanted,
-                cap: self.memory,
-            });
+            return Err(over);
         }
         self.claimed.set(wanted);
         self.peak.set(self.peak.get().max(wanted));

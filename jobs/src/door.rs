@@ -1,6 +1,9 @@
 //! The one door: recognise the format, check the budget, hand over to the format's own module, answer what was done.
 
+mod enough;
 mod fitted;
+#[cfg(test)]
+mod refusals;
 
 use crate::fence::fenced;
 use crate::sniff::{Sniffed, sniff};
@@ -112,6 +115,7 @@ pub fn compress(
     let format = recognise(source)?;
     fenced(format, || {
         fitted::compress(format, source, sink, options, budget, dispatch)
+            .map_err(|error| enough::named(error, format, source, options, budget))
     })
 }
 

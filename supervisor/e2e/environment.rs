@@ -29,6 +29,10 @@ pub(crate) fn tests() -> Vec<Trial> {
             full_disk,
         ),
         test("an_unreadable_file_is_one_row", unreadable),
+        test_with_fake(
+            "workers_in_the_background_stand_back_for_everything",
+            background,
+        ),
         test("help_and_usage_errors_are_told_apart", usage),
         test("every_wrong_turn_says_what_to_do", wrong_turns),
     ]
@@ -38,6 +42,35 @@ fn three_photos(case: &Case) {
     for name in ["lake.jpg", "town.jpg", "leaf.png"] {
         case.input(name, &pictures::photo(name));
     }
+}
+
+/// A file of `/proc` says niceness and policy of a process, `ionice` its class on the disk.
+fn background() {
+    let case = Case::fake("");
+    case.inputs(&["sleep.jpg"]);
+    let child = case.start(&["-j", "1", "--background", "--timeout", "3s"]);
+    let mut workers = Vec::new();
+    let started = processes::wait_until(Duration::from_secs(5), || {
+        workers = processes::workers(&case.folder());
+        let notes = workers.first().and_then(|pid| stat_fields(*pid));
+        notes.is_some_and(|fields| fields[19 - 3] == "19" && fields[41 - 3] == "3")
+    });
+    assert!(started, "nice 19 and SCHED_BATCH (3): {workers:?}");
+    match Command::new("ionice")
+        .args(["-p", &workers[0].to_string()])
+        .output()
+    {
+        Ok(said) => assert_eq!(String::from_utf8_lossy(&said.stdout).trim(), "idle"),
+        Err(_) => eprintln!("SKIPPED: no ionice to ask for the class on the disk"),
+    }
+    case.finish(child);
+}
+
+/// What `/proc/PID/stat` says behind the name; the first of these is field 3 of proc(5).
+fn stat_fields(pid: u32) -> Option<Vec<String>> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let rest = stat.rsplit(") ").next()?;
+    Some(rest.split(' ').map(str::to_owned).collect())
 }
 
 fn no_environment() {

@@ -22,6 +22,7 @@ pub(crate) fn tests() -> Vec<Trial> {
             link_in_output,
         ),
         test("a_file_that_changed_is_done_again", changed_between_runs),
+        test("a_damaged_result_is_made_again_on_request", damaged_results),
         test("a_dry_run_leaves_nothing", dry_run),
         test("in_place_replaces_only_with_something_smaller", in_place),
         test(
@@ -270,6 +271,53 @@ fn in_place() {
         "not compressed twice"
     );
     assert_eq!(case.tree("in"), after);
+}
+
+/// Cut short, overwritten in the middle with and without its old time, emptied, gone: each comes back with `--recheck`,
+/// also when a run without it has seen the damage; what this program never wrote is still left alone.
+fn damaged_results() {
+    let case = Case::new();
+    let names = [
+        "cut.jpg",
+        "flipped.jpg",
+        "rotten.jpg",
+        "empty.jpg",
+        "gone.jpg",
+    ];
+    for (name, number) in names.iter().zip(0..) {
+        case.input(name, &pictures::jpeg(number));
+    }
+    case.input("theirs.jpg", &pictures::jpeg(9));
+    fs::create_dir(case.path("out")).expect("an output folder");
+    fs::write(case.path("out/theirs.jpg"), b"not ours").expect("a file");
+    case.run(&[]).expect_code(0);
+    let good = case.tree("out");
+    let place = |name: &str| case.path("out").join(name);
+    let rotten = fs::metadata(place("rotten.jpg")).and_then(|found| found.modified());
+    for (name, content) in &good {
+        let Some(name) = name.to_str().filter(|name| names.contains(name)) else {
+            continue;
+        };
+        let mut content = content.clone();
+        match name {
+            "cut.jpg" => content.truncate(40),
+            "empty.jpg" => content.clear(),
+            _ => content[30] ^= 1,
+        }
+        fs::write(place(name), content).expect("our own");
+    }
+    fs::remove_file(place("gone.jpg")).expect("our own");
+    fs::File::options()
+        .write(true)
+        .open(place("rotten.jpg"))
+        .and_then(|file| file.set_modified(rotten?))
+        .expect("our own");
+    case.run(&[]);
+    let ran = case.run(&["--recheck"]);
+    ran.expect_code(0);
+    let records = case.check(&ran, 6);
+    assert_eq!(records.outcome("theirs.jpg"), "skipped");
+    assert_eq!(case.tree("out"), good);
 }
 
 fn backups_are_no_inputs() {

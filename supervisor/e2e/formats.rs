@@ -10,6 +10,7 @@ pub(crate) fn tests() -> Vec<Trial> {
         test("a_mixed_folder_becomes_one_format", mixed),
         test("a_size_is_reached_with_fewer_pixels", fewer_pixels),
         test("a_picture_on_its_side_is_made_upright", upright),
+        test("a_score_is_kept_in_fewer_bytes_the_lower_it_is", scores),
     ]
 }
 
@@ -99,4 +100,19 @@ fn upright() {
         "{}",
         records.files[std::ffi::OsStr::new("town.jpg")]
     );
+}
+
+fn scores() {
+    let (photo, leaf) = (pictures::photo("town.jpg"), pictures::photo("leaf.png"));
+    let bytes = |target: &str| {
+        let case = Case::new();
+        case.input("town.jpg", &photo).input("leaf.png", &leaf);
+        let ran = case.run(&["--target", target]);
+        ran.expect_code(0);
+        let records = case.check(&ran, 2);
+        assert_eq!(records.outcome("town.jpg"), "saved", "{}", ran.text());
+        case.tree("out")[Path::new("town.jpg")].len()
+    };
+    let (high, low) = (bytes("ssimulacra2:85"), bytes("ssimulacra2:60"));
+    assert!(low < high && high < photo.len(), "{low} {high}");
 }

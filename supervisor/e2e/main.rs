@@ -14,6 +14,7 @@ mod cases;
 mod chaos;
 mod cost;
 mod environment;
+mod everyday;
 mod fake;
 mod files;
 mod formats;
@@ -40,6 +41,7 @@ fn main() -> std::process::ExitCode {
         formats::tests(),
         environment::tests(),
         people::tests(),
+        everyday::tests(),
         readme::tests(),
         cost::tests(),
         syscalls::tests(),

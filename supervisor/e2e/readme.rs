@@ -357,6 +357,8 @@ fn papers() {
         page.contains(".SH ENVIRONMENT") && page.contains("min\\-free"),
         "{page}"
     );
+    let bench = fs::read_to_string(case.path("man/pressroom-bench.1")).expect("the bench's page");
+    assert!(bench.contains("budget"), "{bench}");
     for (shell, mark) in [
         ("bash", "complete -F"),
         ("zsh", "#compdef pressroom"),
@@ -364,7 +366,9 @@ fn papers() {
     ] {
         let ran = bare(&case, &["completions", shell]);
         ran.expect_code(0);
-        assert!(ran.stdout.contains(mark), "{shell}: {}", ran.text());
+        for mark in [mark, "bench", "write-config"] {
+            assert!(ran.stdout.contains(mark), "{shell} {mark}: {}", ran.text());
+        }
     }
     bare(&case, &["completions", "nosuchshell"]).expect_code(2);
 }

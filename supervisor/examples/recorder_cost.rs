@@ -170,6 +170,7 @@ fn setup(output: &Path) -> Setup {
         policy: Policy {
             place: Place::Tree,
             overwrite: Overwrite::Never,
+            restore: false,
             preserve: Preserve::TREE,
         },
         run: RunStart {
@@ -214,6 +215,6 @@ fn end() -> RunEnd {
         wall_ms: 0,
         how: HowEnded::Finished,
         discovered: FILES,
-        ignored: 0,
+        ignored: pressroom_supervisor::passed::PassedOver::default(),
     }
 }

@@ -1,12 +1,12 @@
 //! The small commands, and how a command line ends that starts no run.
 
-use crate::cli::config::{OutputConfig, Progress};
+use crate::cli::config::{KnownFailures, OutputConfig, Progress};
 use crate::cli::{self, DoctorArgs, ReportArgs};
 use crate::doctor;
 use crate::exit::Exit;
 use crate::preview::{self, Means};
 use crate::report::past::{self, Question};
-use crate::report::{Kind, Terminal, check_place};
+use crate::report::{Kind, Terminal, check_place, reachable};
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const PLAIN: OutputConfig = OutputConfig {
     verbosity: 0,
     quiet: false,
+    known_failures: KnownFailures::Fail,
     progress: Progress::Off,
     json: None,
     csv: None,
@@ -88,7 +89,8 @@ pub(crate) fn report(args: &ReportArgs) -> Exit {
         since,
     };
     if let Some(page) = &args.html
-        && let Err(error) = check_place(page, Kind::Html)
+        && let Err(error) =
+            check_place(page, Kind::Html).and_then(|()| reachable(page, Kind::Html, None))
     {
         return complain(&error, Exit::Usage);
     }

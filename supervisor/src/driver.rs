@@ -16,6 +16,7 @@ pub(crate) use pressure::Pressure;
 pub(crate) use sift::{Sifted, Sifter};
 
 use crate::link::Heard;
+use crate::passed::PassedOver;
 use crate::pool::{Event, Finish, Machine, Moment, Stop};
 use crate::recorder::Recorded;
 use crate::signal::{Asked, Signals};
@@ -65,7 +66,7 @@ pub(crate) struct Driven {
     /// Inputs found.
     pub(crate) discovered: u64,
     /// Files passed over by the source.
-    pub(crate) ignored: u64,
+    pub(crate) ignored: PassedOver,
     /// Processes that could not be killed.
     pub(crate) unkillable: Vec<u32>,
     /// What the last worker that could not start said.
@@ -83,7 +84,7 @@ pub(crate) struct Driver<A> {
     started: Instant,
     signal: Option<i32>,
     times_asked: u32,
-    ignored: u64,
+    ignored: PassedOver,
     source_broke: bool,
     burst: u32,
     watch: tokio::time::Interval,
@@ -110,7 +111,7 @@ impl<A: Audience> Driver<A> {
             started,
             signal: None,
             times_asked: 0,
-            ignored: 0,
+            ignored: PassedOver::default(),
             source_broke: false,
             burst: 0,
             watch,
@@ -236,8 +237,12 @@ impl<A: Audience> Driver<A> {
                 self.hands.record_aside(*record);
                 self.audience.found(self.hands.discovered());
             }
-            Sifted::Ended { ignored } => {
-                self.ignored = ignored;
+            Sifted::Note(text) => self.audience.note(&text),
+            Sifted::PassedOver(path, why) => {
+                self.ignored.add(why);
+                self.audience.passed_over(&path, why);
+            }
+            Sifted::Ended => {
                 self.audience.all_found(self.hands.discovered());
                 self.source_ended();
             }

@@ -1,6 +1,7 @@
-//! Whether a file or folder found on the way is taken. Decides on names only; pure.
+//! Whether a file or folder found on the way is taken. Decides on names only, and says where a name does not tell; pure.
 
 use crate::cli::config::Selection;
+use crate::passed::Passed;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -16,62 +17,156 @@ const EXTENSIONS: [&str; 56] = [
     "hif", "jpx", "psb", "mpo",
 ];
 
+/// Extensions, in lower case, of what lies beside pictures and is none: not even opened. Half of a download belongs to them.
+const OTHERS: [&str; 78] = [
+    "7z",
+    "3gp",
+    "aac",
+    "aae",
+    "aup",
+    "avi",
+    "bin",
+    "c",
+    "cfg",
+    "conf",
+    "crdownload",
+    "css",
+    "csv",
+    "db",
+    "dll",
+    "doc",
+    "docx",
+    "download",
+    "epub",
+    "exe",
+    "flac",
+    "flv",
+    "gz",
+    "h",
+    "htm",
+    "html",
+    "ics",
+    "ini",
+    "iso",
+    "jar",
+    "java",
+    "js",
+    "json",
+    "lnk",
+    "lock",
+    "log",
+    "lrv",
+    "m4a",
+    "m4v",
+    "md",
+    "mkv",
+    "mov",
+    "mp3",
+    "mp4",
+    "mpeg",
+    "mpg",
+    "mts",
+    "odt",
+    "ogg",
+    "on1",
+    "part",
+    "partial",
+    "pdf",
+    "pp3",
+    "ppt",
+    "pptx",
+    "py",
+    "rar",
+    "rs",
+    "rtf",
+    "sh",
+    "so",
+    "sqlite",
+    "svg",
+    "tar",
+    "thm",
+    "tmp",
+    "toml",
+    "txt",
+    "url",
+    "wav",
+    "webm",
+    "wmv",
+    "xls",
+    "xlsx",
+    "xml",
+    "xmp",
+    "zip",
+];
+
 /// The folder with pressroom's own files; never entered, not even with `--hidden`.
 const OWN: &str = crate::cli::config::HOME;
 
-/// What a name says about a file or folder found in a walk.
+/// What the name of a file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// It is taken, or entered.
-    Take,
-    /// It is passed over and counted.
-    Ignore,
+pub enum ByName {
+    /// It is taken.
+    Picture,
+    /// It can be anything; its first bytes tell.
+    Anything,
+    /// It is passed over.
+    Passed(Passed),
 }
 
 /// Whether a file found in a walk is taken. `relative` is its path below the folder that was named.
-pub fn file(selection: &Selection, relative: &Path) -> Verdict {
-    let taken = !hidden(selection, relative)
-        && is_image_name(relative)
-        && chosen(selection, relative) == Verdict::Take;
-    if taken {
-        Verdict::Take
+pub fn file(selection: &Selection, relative: &Path) -> ByName {
+    if hidden(selection, relative) {
+        return ByName::Passed(Passed::Hidden);
+    }
+    if !chosen(selection, relative) {
+        return ByName::Passed(Passed::Excluded);
+    }
+    if is_image_name(relative) {
+        return ByName::Picture;
+    }
+    if selection.by_name || ends_as(relative, &OTHERS) {
+        return ByName::Passed(Passed::NotPicture);
+    }
+    ByName::Anything
+}
+
+/// Why a folder found in a walk is not entered; `relative` is its path below the folder that was named. Nothing where it is
+/// entered.
+pub fn folder(selection: &Selection, relative: &Path) -> Option<Passed> {
+    if is_own(relative) {
+        Some(Passed::Ours)
+    } else if hidden(selection, relative) {
+        Some(Passed::Hidden)
+    } else if !selection.recurse || matches(&selection.exclude, relative) {
+        Some(Passed::Excluded)
     } else {
-        Verdict::Ignore
+        None
     }
 }
 
-/// Whether a folder found in a walk is entered. `relative` is its path below the folder that was named.
-pub fn folder(selection: &Selection, relative: &Path) -> Verdict {
-    let own = relative.file_name() == Some(OsStr::new(OWN));
-    let entered = selection.recurse
-        && !own
-        && !hidden(selection, relative)
-        && !matches(&selection.exclude, relative);
-    if entered {
-        Verdict::Take
-    } else {
-        Verdict::Ignore
-    }
+/// Whether it is the folder of pressroom's own files, of which nobody needs to be told.
+pub fn is_own(path: &Path) -> bool {
+    path.file_name() == Some(OsStr::new(OWN))
 }
 
 /// Whether the user's own patterns let a file pass, named or found; its extension does not matter.
-pub fn chosen(selection: &Selection, relative: &Path) -> Verdict {
+pub fn chosen(selection: &Selection, relative: &Path) -> bool {
     let included = selection
         .include
         .as_ref()
         .is_none_or(|globs| matches(globs, relative));
-    if included && !matches(&selection.exclude, relative) {
-        Verdict::Take
-    } else {
-        Verdict::Ignore
-    }
+    included && !matches(&selection.exclude, relative)
 }
 
 /// Whether a name ends like an image's.
 pub fn is_image_name(path: &Path) -> bool {
+    ends_as(path, &EXTENSIONS)
+}
+
+fn ends_as(path: &Path, extensions: &[&str]) -> bool {
     let extension = path.extension().and_then(OsStr::to_str);
     extension.is_some_and(|extension| {
-        EXTENSIONS
+        extensions
             .iter()
             .any(|known| known.eq_ignore_ascii_case(extension))
     })
@@ -133,7 +228,7 @@ mod tests {
     }
 
     fn takes(selection: &Selection, path: &str) -> bool {
-        file(selection, Path::new(path)) == Verdict::Take
+        file(selection, Path::new(path)) == ByName::Picture
     }
 
     #[test]
@@ -156,6 +251,18 @@ mod tests {
         ] {
             assert!(!takes(&all, name), "{name}");
         }
+        for name in ["IMG_0001", "a.jpg~", "a.jpg.bak", "scan.2024", "a."] {
+            assert_eq!(file(&all, Path::new(name)), ByName::Anything, "{name}");
+        }
+        let by_name = Selection {
+            by_name: true,
+            ..selection(&[], &[])
+        };
+        let not = ByName::Passed(Passed::NotPicture);
+        assert_eq!(file(&by_name, Path::new("IMG_0001")), not);
+        for name in ["a.txt", "a.XMP", "a.jpg.crdownload"] {
+            assert_eq!(file(&all, Path::new(name)), not, "{name}");
+        }
         assert!(is_image_name(Path::new(OsStr::from_bytes(b"\xff\xfe.jpg"))));
     }
 
@@ -163,11 +270,11 @@ mod tests {
     fn hidden_names_need_to_be_asked_for() {
         let mut all = selection(&[], &[]);
         assert!(!takes(&all, ".a.jpg"));
-        assert_eq!(folder(&all, Path::new("x/.cache")), Verdict::Ignore);
+        assert_eq!(folder(&all, Path::new("x/.cache")), Some(Passed::Hidden));
         all.hidden = true;
         assert!(takes(&all, ".a.jpg"));
-        assert_eq!(folder(&all, Path::new("x/.cache")), Verdict::Take);
-        assert_eq!(folder(&all, Path::new("x/.pressroom")), Verdict::Ignore);
+        assert_eq!(folder(&all, Path::new("x/.cache")), None);
+        assert_eq!(folder(&all, Path::new("x/.pressroom")), Some(Passed::Ours));
     }
 
     #[test]
@@ -190,8 +297,11 @@ mod tests {
     #[test]
     fn an_excluded_folder_is_not_entered_and_an_included_pattern_does_not_stop_the_walk() {
         let some = selection(&["*.jpg"], &["node_modules/"]);
-        assert_eq!(folder(&some, Path::new("a/node_modules")), Verdict::Ignore);
-        assert_eq!(folder(&some, Path::new("a")), Verdict::Take);
+        assert_eq!(
+            folder(&some, Path::new("a/node_modules")),
+            Some(Passed::Excluded)
+        );
+        assert_eq!(folder(&some, Path::new("a")), None);
     }
 
     #[test]
@@ -200,6 +310,6 @@ mod tests {
             recurse: false,
             ..selection(&[], &[])
         };
-        assert_eq!(folder(&flat, Path::new("a")), Verdict::Ignore);
+        assert_eq!(folder(&flat, Path::new("a")), Some(Passed::Excluded));
     }
 }

@@ -18,7 +18,8 @@ pub mod filter;
 pub mod ledger;
 pub mod link;
 pub mod lock;
-mod originals;
+mod marks;
+pub mod passed;
 pub mod plan;
 pub mod pool;
 mod preview;
@@ -38,10 +39,11 @@ use exit::Exit;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Does what the command line says and answers how the program ends. `args` is everything behind the program's name.
+/// Does what the command line says and answers how the program ends. `args` is everything behind the program's name; `bench` is
+/// the command that stands in the manual and in completions beside those of this crate.
 ///
 /// Where the run was ended by a signal, the process dies by that signal in here, after everything was put in order.
-pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+pub fn run(args: impl IntoIterator<Item = OsString>, bench: clap::Command) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let exit = match cli::parse(args.clone()) {
         Ok(Command::Run(config)) => match cli::refusal(&config.settings) {
@@ -51,7 +53,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(Command::Report(report)) => commands::report(&report),
         Ok(Command::Doctor(doctor)) => commands::doctor(&doctor),
         Ok(Command::Print(text)) => commands::say(&text),
-        Ok(Command::Write(folder, files)) => commands::write(&folder, &files),
+        Ok(Command::Completions(shell)) => commands::say(&cli::completions(shell, bench)),
+        Ok(Command::Manual(folder)) => match cli::manual(bench) {
+            Ok(pages) => commands::write(&folder, &pages),
+            Err(error) => commands::complain(&error, Exit::CannotRun),
+        },
         Err(UsageError::Shown(text)) => commands::say(&text),
         Err(error) => commands::complain(&error, error.exit()),
     };

@@ -5,6 +5,7 @@
 //! it leaves in its folder is believed in nothing and embedded only where it begins as the kind of file it should be.
 
 use crate::cli::Config;
+use crate::cli::config::Destination;
 use crate::link::{Ended, Heard, Launcher, Link, News};
 use crate::pool::WorkerId;
 use crate::report::html::{self, Pair, Small};
@@ -41,6 +42,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Means {
     limits: Limits,
     sandbox: SandboxMode,
+    originals: Option<PathBuf>,
 }
 
 impl Means {
@@ -49,7 +51,19 @@ impl Means {
         Self {
             limits: config.limits.clone(),
             sandbox: config.running.sandbox,
+            originals: originals(config),
         }
+    }
+}
+
+/// Where a run in place keeps what it replaces.
+fn originals(config: &Config) -> Option<PathBuf> {
+    match &config.destination {
+        Destination::InPlace { backup } => {
+            let folder = backup.as_deref()?;
+            std::path::absolute(folder).ok()
+        }
+        Destination::Tree { .. } => None,
     }
 }
 
@@ -63,7 +77,8 @@ pub(crate) async fn write_page(
     means: &Means,
 ) -> Result<(), ReportError> {
     let digest = html::gather(places)?;
-    let small = small(&digest.pictures(), means).await;
+    let pictures = digest.pictures(means.originals.as_deref());
+    let small = small(&pictures, means).await;
     html::write(&digest, &small, file)
 }
 
@@ -72,6 +87,11 @@ async fn small(pairs: &[Pair<PathBuf>], means: &Means) -> Vec<Option<Pair<Small>
     let until = Instant::now() + PATIENCE;
     let mut made = Vec::new();
     for (number, pair) in (0u32..).zip(pairs) {
+        if pair.before == pair.after {
+            // Replaced in place, and nobody kept what was there before.
+            made.push(None);
+            continue;
+        }
         let one = async { Studio::open(number, pair, means)?.pair(pair).await };
         made.push(timeout_at(until, one).await.ok().flatten());
     }

@@ -80,7 +80,7 @@ const TIME_UNITS: [(&str, u64); 5] = [
 /// Below this a number without a unit is refused: `--max-size 300` never means 300 bytes.
 const SMALLEST_UNITLESS: u64 = 1_000;
 
-/// Reads a size in bytes: `300KB`, `300KiB`, `1.5MB`, `300000`. `K`, `M`, `G`, `T` alone are decimal.
+/// Reads a size in bytes: `300KB`, `300 KB`, `300KiB`, `1.5MB`, `300000`. `K`, `M`, `G`, `T` alone are decimal.
 ///
 /// # Errors
 /// Anything else, with an example; a number under 1,000 without a unit.
@@ -95,7 +95,8 @@ pub fn size(text: &str) -> Result<u64, UnitError> {
             Ok(bytes)
         };
     }
-    let unit = unit.to_ascii_lowercase();
+    // As sizes are shown: "300 KB".
+    let unit = unit.strip_prefix(' ').unwrap_or(unit).to_ascii_lowercase();
     let (_, factor) = SIZE_UNITS
         .iter()
         .find(|(name, _)| *name == unit)
@@ -281,6 +282,8 @@ mod tests {
             ("300000", 300_000),
             ("300B", 300),
             ("2GB", 2_000_000_000),
+            ("300 KB", 300_000),
+            ("1.5 MiB", 1_572_864),
         ] {
             assert_eq!(size(text), Ok(bytes), "{text}");
         }
@@ -290,7 +293,7 @@ mod tests {
     fn what_is_no_size_is_refused() {
         for text in [
             "", "KB", "300XB", "-1KB", "1,5MB", "3 00KB", "1e6", ".5MB", "5.MB", "1.2.3MB",
-            "300 KB", "0x10", "½MB", "300KBs", "٣KB",
+            "300  KB", "300 ", "0x10", "½MB", "300KBs", "٣KB",
         ] {
             assert_eq!(size(text), Err(UnitError::Size), "{text}");
         }

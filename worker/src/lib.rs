@@ -37,6 +37,9 @@ use usage::{Gauge, Stopwatch};
 // For `pressroom bench`, whose variants without workers must do the same work as a worker.
 pub use translate::options;
 
+/// What `ps` and `top` call a worker.
+const NAME: &std::ffi::CStr = c"pressroom-worker";
+
 /// Lives a worker's whole life on this process's standard input and output.
 ///
 /// The exit codes are those of [`WorkerExit`]. The process may also end inside this function: the moment its input
@@ -75,6 +78,8 @@ struct Worker {
 /// are set, files that confinement would refuse are opened and the process is confined while there is one thread, because
 /// Landlock binds only the calling thread and those it starts later.
 fn start() -> Result<Worker, StartError> {
+    // Started as /proc/self/exe it would be "exe" in ps and top. The kernel keeps 15 bytes; a worker without a name works as well.
+    let _ = rustix::thread::set_name(NAME);
     let Wire { input, output } = descriptors::take_wire()?;
     let mut inbound = Receiver::new(input);
     let go = receive_go(&mut inbound)?;

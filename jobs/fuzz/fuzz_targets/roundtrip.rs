@@ -4,17 +4,17 @@
 
 #[path = "common.rs"]
 mod common;
+#[path = "options.rs"]
+mod options;
 
 use common::{Memory, blocks, budget};
 use libfuzzer_sys::fuzz_target;
+use options::options;
 use pressroom_jobs::jpeg::decode::{Picture, Survivors, read};
 use pressroom_jobs::jpeg::encode::markers::Form;
 use pressroom_jobs::jpeg::encode::view::View;
 use pressroom_jobs::jpeg::encode::{self, Role};
-use pressroom_jobs::{
-    Chroma, Colours, Compressed, Goal, Options, Orient, Progressive, Resize, SizeLimit, Strip, Wanted,
-    compress,
-};
+use pressroom_jobs::{Compressed, compress};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(picture) = read(&Memory(bytes), &budget(), &Survivors::all()) else {
@@ -64,34 +64,4 @@ fn write(picture: &Picture, form: Form) -> Vec<u8> {
     out.write(&counted, &mut bytes)
         .expect("memory takes everything");
     bytes
-}
-
-/// Settings by the last bytes of the file.
-fn options(bytes: &[u8]) -> Options {
-    let last = |n: usize| bytes.iter().rev().nth(n).copied().unwrap_or(0);
-    let goal = match last(0) % 4 {
-        0 => Goal::Lossless,
-        1 => Goal::MaxSize(SizeLimit::Permille(u32::from(last(1)) * 4)),
-        2 => Goal::MaxSize(SizeLimit::Bytes(u64::from(last(1)) * 8)),
-        _ => Goal::Quality(1 + last(1) % 100),
-    };
-    Options {
-        goal,
-        min_quality: 1 + last(2) % 30,
-        effort: last(3) % 10,
-        chroma: [Chroma::Auto, Chroma::Full, Chroma::Half, Chroma::Quarter]
-            [usize::from(last(4) % 4)],
-        progressive: [Progressive::Auto, Progressive::On, Progressive::Off]
-            [usize::from(last(5) % 3)],
-        lossy_png: false,
-        format: Wanted::Same,
-        resize: Resize::default(),
-        shrink_to_fit: None,
-        orient: Orient::Keep,
-        colours: Colours::Keep,
-        strip: Strip::default(),
-        min_savings_permille: 0,
-        min_savings_bytes: 0,
-        force: last(6) % 2 == 0,
-    }
 }

@@ -4,7 +4,7 @@
 use super::{Compressed, Keep, Kept};
 use crate::jpeg::quant::recipe::scale_of_quality;
 use crate::{
-    Budget, Error, Format, Options, Resize, Sink, Source, photo, png, raster, shrink, webp,
+    Budget, Error, Format, Options, Resize, Sink, Source, Wanted, photo, png, raster, shrink, webp,
 };
 
 /// Compresses one picture of a known format.
@@ -67,7 +67,7 @@ fn unfitted(
     else {
         return Ok(None);
     };
-    let Some((width, height, turned)) = size(format, source, &budget.afresh())? else {
+    let Some((width, height, turned)) = size(format, source, options, &budget.afresh())? else {
         return Ok(None);
     };
     let bounded = shrink::size(width, height, turned, options.resize).unwrap_or((width, height));
@@ -86,6 +86,7 @@ fn unfitted(
 fn size(
     format: Format,
     source: &dyn Source,
+    options: &Options,
     budget: &Budget,
 ) -> Result<Option<(u32, u32, bool)>, Error> {
     match format {
@@ -95,8 +96,11 @@ fn size(
             let (width, height) = still.size;
             (width, height, still.orientation >= 5)
         })),
-        // These reach a size only as another format, so their pixels can be read.
+        // As themselves these keep their size; as another format their pixels were read once already.
         Format::Gif | Format::Tiff | Format::Bmp | Format::Qoi | Format::Pnm => {
+            if options.format == Wanted::Same {
+                return Ok(None);
+            }
             let raster = raster::read(format, source, budget)?;
             let turned = raster.carried.orientation >= 5;
             Ok(Some((raster.width, raster.height, turned)))

@@ -60,7 +60,7 @@ pub(crate) fn compress_turned(
         Goal::MaxSize(limit) => job.fit(limit.bytes(source.len()), sink),
         Goal::Quality(quality) => job.requantise(scale_of_quality(quality), sink),
         Goal::Lossless => job.lossless(sink),
-        Goal::Ssimulacra2(_) => Err(Error::Unsupported("a SSIMULACRA2 target for JPEG".into())),
+        Goal::Ssimulacra2(wanted) => job.keep_score(wanted, sink),
     }
 }
 
@@ -73,9 +73,9 @@ pub(super) struct Job<'a> {
 }
 
 /// A decoded file.
-struct Opened {
-    picture: Prepared,
-    around: Around,
+pub(super) struct Opened {
+    pub(super) picture: Prepared,
+    pub(super) around: Around,
 }
 
 impl Job<'_> {
@@ -160,7 +160,7 @@ impl Job<'_> {
     }
 
     /// Decodes the file, or says why it stays as it is.
-    fn open(
+    pub(super) fn open(
         &self,
         decoder: Decoder<'_>,
         keep: &Survivors,
@@ -238,7 +238,7 @@ impl Job<'_> {
     }
 
     /// The same coefficients, coded better.
-    fn lossless(&self, sink: &mut dyn Sink) -> Result<Compressed, Error> {
+    pub(super) fn lossless(&self, sink: &mut dyn Sink) -> Result<Compressed, Error> {
         let decoder = Decoder::open(self.source, self.budget)?;
         if self.by_rows(decoder.header(), true) {
             return self.lossless_rows(decoder.header(), sink);

@@ -177,8 +177,11 @@ impl Aim {
                     scales: (SCALES.0, coarsest),
                 })
             }
-            Goal::Lossless | Goal::Ssimulacra2(_) => Err(Error::Unsupported(
+            Goal::Lossless => Err(Error::Unsupported(
                 "resizing a JPEG without a quality or a size".to_owned(),
+            )),
+            Goal::Ssimulacra2(_) => Err(Error::Unsupported(
+                "--target with new pixels for a JPEG (use -q or --max-size)".to_owned(),
             )),
         }
     }

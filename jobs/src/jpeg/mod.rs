@@ -24,6 +24,7 @@ pub mod quant;
 pub mod requantise;
 pub mod row_by_row;
 pub(crate) mod samples;
+pub mod score;
 pub mod search;
 pub mod size_model;
 pub(crate) mod turn;

@@ -13,7 +13,7 @@ mod words;
 
 use crate::{Budget, Error};
 pub use words::{ESCAPE, MAX_WORDS, Words, put_word};
-pub(super) use words::{put_pair, thin};
+pub(super) use words::{pair, put_pair, thin};
 
 /// Words in a chunk at most: 64 KiB.
 const CHUNK: usize = 32 * 1024;

@@ -31,6 +31,7 @@ pub(crate) struct Plain {
 /// See [`Error`].
 pub(crate) fn read_plain(source: &dyn Source, budget: &Budget) -> Result<Plain, Error> {
     let layout = scan(source, budget)?;
+    budget.admit_pixels(layout.header.width.into(), layout.header.height.into())?;
     let mut frames = Frames::open(source, &layout, Transformations::EXPAND, budget)?;
     frames.next(budget)?;
     let (colour, depth) = frames.kind();

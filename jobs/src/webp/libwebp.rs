@@ -1,4 +1,4 @@
-//! libwebp behind a narrow safe face: the one place in this repository with `unsafe`, because the C library has no other door.
+//! libwebp behind a narrow safe face: with `unsafe`, because the C library has no other door.
 //!
 //! It knows pixels and bitstreams, nothing of files, budgets or options. Every function checks the sizes it hands over, and
 //! every pointer that C gets is used during that one call only, except the pixels a [`Picture`] borrows. Threads stay off

@@ -26,6 +26,7 @@ pub(crate) use riff::Piece;
 use riff::{Around, File, Shape};
 pub(crate) use write::{write, write_planes};
 
+/// What cannot be asked of a WebP.
 /// A size needed less than this quality: the user is told.
 const LOW_QUALITY: u8 = 30;
 
@@ -144,8 +145,8 @@ impl Job<'_> {
         let facts = content.facts();
         let limit = match self.options.goal {
             Goal::MaxSize(limit) => Some(limit.bytes(self.before)),
-            Goal::Quality(_) | Goal::Lossless => None,
-            Goal::Ssimulacra2(_) => return self.keep(Keep::UnsupportedFormat, facts, sink),
+            // The same pixels keep every score.
+            Goal::Quality(_) | Goal::Lossless | Goal::Ssimulacra2(_) => None,
         };
         let small = limit.is_some_and(|limit| self.before <= limit);
         if size.is_none() && small && !self.options.force {

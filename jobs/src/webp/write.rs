@@ -26,7 +26,7 @@ pub(crate) fn write(
 ) -> Result<Compressed, Error> {
     let mut notes = Vec::new();
     let (plain, carried) = plain(raster, &mut notes, budget)?;
-    if options.goal == Goal::Lossless {
+    if matches!(options.goal, Goal::Lossless | Goal::Ssimulacra2(_)) {
         let others = others(&carried);
         let canvas = plain.size;
         let pieces = exactly(&plain, level(options.effort), budget)?;
@@ -70,7 +70,7 @@ pub(crate) fn write_planes(
             fitted(limit.bytes(before), &around, options.min_quality, code)
         })?,
         Goal::Lossless | Goal::Ssimulacra2(_) => {
-            return Err(unsupported("a score as the goal of a WebP"));
+            return Err(unsupported("planes as a WebP without loss"));
         }
     };
     match coded {

@@ -10,6 +10,7 @@ mod golden;
 mod photo;
 mod png;
 mod resize;
+mod score;
 mod targets;
 mod turn;
 mod webp;

@@ -27,7 +27,7 @@ mod stats;
 mod wording;
 
 use args::Args;
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use pressroom_supervisor::exit::Exit;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -52,6 +52,11 @@ pub fn run(args: &[OsString]) -> ExitCode {
         let _ = signal_hook::low_level::emulate_default_handler(signal);
     }
     exit.into()
+}
+
+/// The bench's command line, for manual pages and completions.
+pub fn command() -> clap::Command {
+    Args::command().name("bench")
 }
 
 /// Lives the life of a child of the bench. `args` is everything behind the hidden argument.

@@ -2,7 +2,7 @@
 //!
 //! Parsing checks each value on its own and does nothing; what flags mean together is decided in `resolve`.
 
-use super::config::{LockMode, Oversize, Overwrite, Progress};
+use super::config::{KnownFailures, LockMode, Oversize, Overwrite, Progress};
 use super::values::{
     self, ChromaArg, FormatArg, IccArg, MemoryCap, OrientArg, PreserveArg, ProgressiveArg,
     SandboxArg, StripArg, WorkersArg,
@@ -49,7 +49,8 @@ Examples:
   find . -name '*.jpg' -newer stamp -print0 | pressroom --files-from - -0 -o small
       only the files of a list
   pressroom photos -o small --run-for 2h --background -Q
-      from cron: stops after two hours and goes on the next night
+      from cron: stops after two hours and goes on the next night; with --known-failures ok a file that
+      fails for good is told of once, not every night
 
 Other commands: pressroom report [DIR...], pressroom doctor [DIR], pressroom config [FLAGS],
 pressroom bench [PATH...], pressroom completions SHELL. Each has --help.
@@ -100,7 +101,7 @@ pub struct PlaceArgs {
     /// Replace the originals
     #[arg(long)]
     pub in_place: bool,
-    /// With --in-place: keep a copy of each original here
+    /// With --in-place: keep a copy of each original here; another one of the same name becomes photo.jpg.~2~, and so on
     #[arg(long, value_name = "DIR")]
     pub backup: Option<PathBuf>,
 }
@@ -199,6 +200,9 @@ pub struct FileArgs {
     /// Take files and enter folders whose name starts with a dot
     #[arg(long)]
     pub hidden: bool,
+    /// Take only files whose name ends like a picture's; otherwise the first bytes of a file of any other name tell
+    #[arg(long)]
+    pub by_name: bool,
     /// Follow symbolic links found in folders
     #[arg(long)]
     pub follow_symlinks: bool,
@@ -280,7 +284,7 @@ pub struct RunningArgs {
     /// Try files again that failed before and have not changed
     #[arg(long)]
     pub retry_failed: bool,
-    /// Check that results of earlier runs still stand, and do again what is missing
+    /// Check that results of earlier runs still are what was written, and make again what is missing or differs
     #[arg(long)]
     pub recheck: bool,
     /// When another run is at work on the same output: fail (exit 75), wait, or skip (exit 0) [default: fail]
@@ -301,6 +305,9 @@ pub struct OutputArgs {
     /// Say nothing unless something is wrong
     #[arg(short = 'Q', long)]
     pub quiet: bool,
+    /// Files that failed in an earlier run, for a reason of their own, and have not changed: fail (exit 1, and -Q speaks), or ok (counted and listed, but no news) [default: fail]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub known_failures: Option<KnownFailures>,
     /// The progress display [default: auto]
     #[arg(long, value_enum, value_name = "HOW")]
     pub progress: Option<Progress>,

@@ -84,6 +84,10 @@ pub struct Naming {
 
 /// Which files are taken.
 #[derive(Debug, Clone, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each switch is a flag of its own on the command line"
+)]
 pub struct Selection {
     /// At least one must match, if there are any.
     pub include: Option<GlobSet>,
@@ -93,6 +97,8 @@ pub struct Selection {
     pub recurse: bool,
     /// Take names that start with a dot.
     pub hidden: bool,
+    /// Go by names only: no file is opened to see whether it is a picture.
+    pub by_name: bool,
     /// Follow symbolic links found in the walk; links named on the command line are always followed.
     pub follow_symlinks: bool,
 }
@@ -220,6 +226,8 @@ pub struct OutputConfig {
     pub verbosity: u8,
     /// Say nothing unless something is wrong.
     pub quiet: bool,
+    /// Whether known failures are news.
+    pub known_failures: KnownFailures,
     /// The progress display.
     pub progress: Progress,
     /// One JSON object per file and one for the run.
@@ -232,6 +240,17 @@ pub struct OutputConfig {
     pub metrics: Option<PathBuf>,
     /// Do everything but publish.
     pub dry_run: bool,
+}
+
+/// What is made of files that failed in an earlier run and are as they were.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum KnownFailures {
+    /// They are failures as any other: the exit code and a quiet run say so. Whoever starts a run without a word gets the
+    /// truth about all of its files.
+    #[default]
+    Fail,
+    /// They were told of when they were new; they are counted and listed, and only new failures are news.
+    Ok,
 }
 
 /// The progress display.

@@ -15,6 +15,7 @@ mod values;
 
 pub use args::{DoctorArgs, ReportArgs};
 pub use config::Config;
+pub(crate) use papers::{completions, manual};
 pub(crate) use unbuilt::refusal;
 
 use clap::{FromArgMatches, Subcommand};
@@ -32,8 +33,10 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Print this text.
     Print(String),
-    /// Write these files into this folder.
-    Write(PathBuf, Vec<(String, Vec<u8>)>),
+    /// Print what makes this shell complete the flags.
+    Completions(clap_complete::Shell),
+    /// Write the manual pages into this folder.
+    Manual(PathBuf),
 }
 
 /// Why there is nothing to run. The text is complete; `Shown` goes to standard output with exit code 0, all others to
@@ -67,6 +70,18 @@ impl UsageError {
             Self::Invalid(_) | Self::ReadSettings { .. } | Self::Shipped => {
                 crate::exit::Exit::Usage
             }
+        }
+    }
+
+    /// The same error, with the command that the first word may have been meant for. A path would have a dot or a slash.
+    fn or_command(self, first: Option<&OsString>) -> Self {
+        let word = first.and_then(|word| word.to_str()).unwrap_or_default();
+        let near = suggest::closest(word, layers::COMMANDS.into_iter());
+        match (self, near) {
+            (Self::Invalid(text), Some(near)) => {
+                Self::Invalid(format!("{text}\nOr did you mean 'pressroom {near}'?"))
+            }
+            (other, _) => other,
         }
     }
 
@@ -130,7 +145,7 @@ pub(crate) fn interpret(
 ) -> Result<Command, UsageError> {
     let named = args.first().filter(|word| layers::is_command(word));
     match named.and_then(|word| word.to_str()) {
-        None => run(args, environment, read),
+        None => run(args, environment, read).map_err(|error| error.or_command(args.first())),
         Some("run") => run(&args[1..], environment, read),
         Some("config") => {
             let effective = layers::effective(&args[1..], environment, read)?;
@@ -158,13 +173,8 @@ fn other(args: &[OsString]) -> Result<Command, UsageError> {
     match args::Subcommands::from_arg_matches(&matches)? {
         args::Subcommands::Report(report) => Ok(Command::Report(report)),
         args::Subcommands::Doctor(doctor) => Ok(Command::Doctor(doctor)),
-        args::Subcommands::Completions(wanted) => {
-            Ok(Command::Print(papers::completions(wanted.shell)))
-        }
-        args::Subcommands::Man(wanted) => {
-            let pages = papers::manual().map_err(|error| UsageError::Invalid(error.to_string()))?;
-            Ok(Command::Write(wanted.folder, pages))
-        }
+        args::Subcommands::Completions(wanted) => Ok(Command::Completions(wanted.shell)),
+        args::Subcommands::Man(wanted) => Ok(Command::Manual(wanted.folder)),
         args::Subcommands::Run(_) | args::Subcommands::Config(_) => Err(UsageError::Invalid(
             "name the command first: pressroom run PATH...".to_owned(),
         )),

@@ -20,6 +20,9 @@ const SYNOPSIS: &str = r#".SH SYNOPSIS
 .B pressroom config
 [\fIOPTIONS\fR]
 .br
+.B pressroom bench
+[\fIOPTIONS\fR] [\fIPATH\fR]... [\-\- \fIRUN FLAGS\fR]
+.br
 .B pressroom completions
 \fISHELL\fR
 "#;
@@ -52,30 +55,31 @@ Held while a run is going on.
 .SH SEE ALSO
 .BR pressroom\-report (1),
 .BR pressroom\-doctor (1),
-.BR pressroom\-config (1)
+.BR pressroom\-config (1),
+.BR pressroom\-bench (1)
 "#;
 
 /// The whole command: a run's flags, and the other commands beside them.
-pub(super) fn whole() -> Command {
+pub(super) fn whole(bench: Command) -> Command {
     let all = Cli::command();
     let others: Vec<Command> = all
         .get_subcommands()
         .filter(|command| !command.is_hide_set() && command.get_name() != "run")
         .cloned()
         .collect();
-    run_command().subcommands(others)
+    run_command().subcommands(others).subcommand(bench)
 }
 
 /// The completions of a shell as a script.
-pub(super) fn completions(shell: Shell) -> String {
+pub(crate) fn completions(shell: Shell, bench: Command) -> String {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut whole(), "pressroom", &mut script);
+    clap_complete::generate(shell, &mut whole(bench), "pressroom", &mut script);
     String::from_utf8_lossy(&script).into_owned()
 }
 
 /// The manual: file names and pages in roff.
-pub(super) fn manual() -> io::Result<Vec<(String, Vec<u8>)>> {
-    let mut whole = whole();
+pub(crate) fn manual(bench: Command) -> io::Result<Vec<(String, Vec<u8>)>> {
+    let mut whole = whole(bench);
     whole.build();
     let mut pages = vec![("pressroom.1".to_owned(), main_page(&whole)?)];
     for command in whole
@@ -113,7 +117,7 @@ mod tests {
 
     #[test]
     fn every_flag_is_in_the_manual_and_in_every_shell() {
-        let pages = manual().unwrap();
+        let pages = manual(Command::new("bench")).unwrap();
         let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names[0], "pressroom.1");
         assert!(
@@ -121,7 +125,8 @@ mod tests {
             "{names:?}"
         );
         let main = String::from_utf8(pages[0].1.clone()).unwrap();
-        let scripts = [Shell::Bash, Shell::Zsh, Shell::Fish].map(completions);
+        let scripts = [Shell::Bash, Shell::Zsh, Shell::Fish]
+            .map(|shell| completions(shell, Command::new("bench")));
         for arg in run_command()
             .get_arguments()
             .filter(|arg| !arg.is_hide_set())

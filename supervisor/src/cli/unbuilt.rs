@@ -1,16 +1,13 @@
 //! Flags that are understood but whose image work this version does not have: refused before anything is touched. Pure.
 
 use super::UsageError;
-use pressroom_shared::{Format, Goal, Settings};
+use pressroom_shared::{Format, Settings};
 
 /// Why this version cannot do what `settings` ask for, if so.
 ///
 /// Without this a worker would refuse to start, and the run would end as one that cannot go on.
 pub(crate) fn refusal(settings: &Settings) -> Option<UsageError> {
-    let asked = [
-        (settings.format == Format::Avif, "--format avif"),
-        (matches!(settings.goal, Goal::Score(..)), "--target"),
-    ];
+    let asked = [(settings.format == Format::Avif, "--format avif")];
     let (_, flag) = asked.into_iter().find(|(given, _)| *given)?;
     Some(UsageError::Invalid(format!(
         "{flag} is not in this version: drop it; nothing was touched"
@@ -42,10 +39,11 @@ mod tests {
             &["--format", "jpeg", "--orient", "apply", "--icc", "srgb"],
             &["--format", "webp"],
             &["--format", "png"],
+            &["--target", "ssimulacra2:80"],
         ] {
             assert_eq!(refused(flags), None);
         }
-        let text = refused(&["--target", "ssimulacra2:80"]).expect("a refusal");
-        assert!(text.contains("--target"), "{text}");
+        let text = refused(&["--format", "avif"]).expect("a refusal");
+        assert!(text.contains("--format avif"), "{text}");
     }
 }

@@ -35,6 +35,7 @@ pub(crate) fn look(config: &Config, place: &Path) -> Findings {
             .to_string_lossy()
             .into_owned(),
         disk: free(place),
+        missing: missing(place),
         ledger: ledger(&default_path(place)),
     }
 }
@@ -43,6 +44,11 @@ pub(crate) fn look(config: &Config, place: &Path) -> Findings {
 fn free(place: &Path) -> Result<(std::path::PathBuf, u64), String> {
     let room = Room::at(place).map_err(|error| format!("{}: {error}", place.display()))?;
     Ok((room.folder, room.free))
+}
+
+/// The folder asked about, if it is not there.
+fn missing(place: &Path) -> Option<std::path::PathBuf> {
+    (!place.exists()).then(|| place.to_owned())
 }
 
 fn ledger(path: &Path) -> LedgerHealth {

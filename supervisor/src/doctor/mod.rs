@@ -2,6 +2,7 @@
 //!
 //! `look` gathers, `prescription` words it; what is in force on a worker is not guessed but asked of a real one.
 
+mod formats;
 mod look;
 mod prescription;
 mod probe;
@@ -30,6 +31,8 @@ pub(crate) struct Findings {
     pub(crate) kernel: String,
     /// Bytes free where outputs would go, and where that is.
     pub(crate) disk: Result<(PathBuf, u64), String>,
+    /// The folder asked about, if it is not there.
+    pub(crate) missing: Option<PathBuf>,
     /// The ledger found there.
     pub(crate) ledger: LedgerHealth,
 }

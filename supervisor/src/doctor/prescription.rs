@@ -1,6 +1,6 @@
 //! The doctor's findings in words. Pure.
 
-use super::{Findings, LedgerHealth};
+use super::{Findings, LedgerHealth, formats};
 use crate::units::{show_memory, show_size};
 use pressroom_shared::Enforced;
 use std::path::Path;
@@ -48,6 +48,7 @@ pub(super) fn text(findings: &Findings) -> String {
         Ok(enforced) => {
             lines.push(landlock(findings, enforced));
             lines.push(filter(enforced));
+            lines.push(Line::good("formats", formats::line()));
         }
         Err(why) => lines.push(Line::bad(
             "worker",
@@ -55,6 +56,7 @@ pub(super) fn text(findings: &Findings) -> String {
             "run this executable from a folder that allows programs to be executed",
         )),
     }
+    lines.extend(findings.missing.as_deref().map(place));
     lines.push(disk(findings));
     lines.extend(ledger(findings));
     lines.iter().map(show).collect()
@@ -171,6 +173,15 @@ fn filter(enforced: &Enforced) -> Line {
     )
 }
 
+/// A folder that is not there may be one that the first run makes, or a slip.
+fn place(missing: &Path) -> Line {
+    Line::bad(
+        "folder",
+        format!("{} does not exist", missing.display()),
+        "a run with -o makes it; otherwise check the spelling",
+    )
+}
+
 fn disk(findings: &Findings) -> Line {
     match &findings.disk {
         Ok((place, free)) if *free < LITTLE_SPACE => Line::bad(
@@ -248,6 +259,7 @@ mod tests {
             modules: Some("capability,landlock".to_owned()),
             kernel: "6.18.0".to_owned(),
             disk: Ok((PathBuf::from("/photos"), 12_300_000_000)),
+            missing: None,
             ledger: LedgerHealth::None,
         }
     }
@@ -276,6 +288,7 @@ mod tests {
             modules: Some("capability,yama".to_owned()),
             kernel: "5.10.0".to_owned(),
             disk: Ok((PathBuf::from("/photos"), 5_000_000)),
+            missing: Some(PathBuf::from("/fotos")),
             ledger: LedgerHealth::Bad(
                 PathBuf::from("/photos/.pressroom/ledger.db"),
                 "file is not a database".to_owned(),

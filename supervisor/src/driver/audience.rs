@@ -1,8 +1,10 @@
 //! Who is told how a run goes on. The driver tells; it does not know what is shown.
 
+use crate::passed::Passed;
 use crate::pool::WorkerId;
 use crate::task::{Record, Task};
 use pressroom_shared::Enforced;
+use std::path::Path;
 
 /// Told of everything worth showing, in the order it happens. Must not block.
 pub(crate) trait Audience {
@@ -10,6 +12,8 @@ pub(crate) trait Audience {
     fn found(&mut self, so_far: u64);
     /// The source has ended; this many inputs were found in all.
     fn all_found(&mut self, total: u64);
+    /// Something was found that is no input.
+    fn passed_over(&mut self, path: &Path, why: Passed);
     /// The first worker is ready and says what is in force on it.
     fn ready(&mut self, enforced: &Enforced);
     /// A worker begins an image.

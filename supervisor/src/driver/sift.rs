@@ -2,9 +2,11 @@
 //! about each image and may look at its output.
 
 use crate::ledger::{Lookup, Reader};
+use crate::passed::Passed;
 use crate::source::Sighting;
 use crate::task::{Ending, Record, Task};
 use std::io;
+use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::Instant;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -17,13 +19,14 @@ const WAITING: usize = 256;
 pub(crate) enum Sifted {
     /// An image for a worker.
     Todo(Task),
+    /// Something the user should know, once.
+    Note(String),
     /// An input whose end is known already.
     Aside(Box<Record>),
-    /// Nothing more; so many files were passed over.
-    Ended {
-        /// Files that are no input of this run.
-        ignored: u64,
-    },
+    /// Something that is no input of this run, and why.
+    PassedOver(PathBuf, Passed),
+    /// Nothing more.
+    Ended,
 }
 
 /// Knows what needs no work.
@@ -35,6 +38,8 @@ pub(crate) struct Sifter {
     pub(crate) lookup: Lookup,
     /// When the run began.
     pub(crate) started: Instant,
+    /// Where a run in place keeps originals.
+    pub(crate) originals: Option<PathBuf>,
 }
 
 impl Sifter {
@@ -54,11 +59,48 @@ impl Sifter {
     }
 
     fn run(self, mut sightings: Receiver<Sighting>, sender: &Sender<Sifted>) {
+        let mut told = false;
         while let Some(sighting) = sightings.blocking_recv() {
-            if sender.blocking_send(self.sift(sighting)).is_err() {
+            let sifted = self.sift(sighting);
+            if let Sifted::Todo(task) = &sifted
+                && !told
+                && self.is_result(task)
+            {
+                told = true;
+                if sender
+                    .blocking_send(Sifted::Note(self.second_time(task)))
+                    .is_err()
+                {
+                    return;
+                }
+            }
+            if sender.blocking_send(sifted).is_err() {
                 return;
             }
         }
+    }
+
+    fn is_result(&self, task: &Task) -> bool {
+        self.reader
+            .as_ref()
+            .is_some_and(|reader| reader.is_result(task))
+    }
+
+    /// Compressing a result again costs quality that the original would not: said for the first, not for each.
+    fn second_time(&self, task: &Task) -> String {
+        let advice = match &self.originals {
+            Some(folder) => format!(
+                "for the best quality put the originals in {} back first",
+                folder.display()
+            ),
+            None => "only a copy of the originals, if you have one, would give a better picture"
+                .to_owned(),
+        };
+        format!(
+            "{} was made smaller in place by an earlier run with other settings: it, and whatever else was, is compressed again \
+             from what stands there now; {advice}",
+            task.source.display()
+        )
     }
 
     fn sift(&self, sighting: Sighting) -> Sifted {
@@ -68,7 +110,8 @@ impl Sifter {
                 None => Sifted::Todo(task),
             },
             Sighting::Refused { task, failed } => self.aside(task, Ending::Failed(failed)),
-            Sighting::Ended { ignored } => Sifted::Ended { ignored },
+            Sighting::PassedOver { path, why } => Sifted::PassedOver(path, why),
+            Sighting::Ended => Sifted::Ended,
         }
     }
 

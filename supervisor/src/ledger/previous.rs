@@ -78,7 +78,7 @@ pub(crate) fn judge(
 
 /// Size and time to the nanosecond, as rsync does it; device and inode change when a tree is copied or a network file
 /// system is mounted again, so they count only where the user asked to look harder.
-fn same_input(before: Identity, now: Identity, strict: bool) -> bool {
+pub(super) fn same_input(before: Identity, now: Identity, strict: bool) -> bool {
     before.size == now.size
         && before.mtime_ns == now.mtime_ns
         && (!strict || (before.dev, before.ino) == (now.dev, now.ino))

@@ -1,6 +1,6 @@
 //! Reads the ledger while another thread writes it: "was this done before?" for the walk, rows for the reports.
 
-use super::previous::{Output, is_foreign, judge, mtime_ns};
+use super::previous::{Output, is_foreign, judge, mtime_ns, same_input};
 use super::recovery::hash_of;
 use super::row::{self, bytes, path};
 use super::schema::{self, Done, HowEnded, Run, RunEnd};
@@ -28,7 +28,8 @@ fn place(known: &Known, task: &Task) -> PathBuf {
 pub struct Lookup {
     /// Keys of this run.
     pub keys: Keys,
-    /// `--recheck`: compare the input's device and inode too, and read every output again to compare its content.
+    /// `--recheck`: compare the input's device and inode too, and read every output again to compare its content. A
+    /// result that is no longer what was written is damaged and is made again.
     pub recheck: bool,
     /// `--retry-failed`: failed inputs are tried again although nothing changed.
     pub retry_failed: bool,
@@ -70,10 +71,24 @@ impl Reader {
             Previous::Unchanged => Ok(Some(Skip::Unchanged)),
             Previous::FailedBefore if !lookup.retry_failed => Ok(Some(Skip::FailedBefore)),
             Previous::FailedBefore | Previous::Never | Previous::Changed => {
-                let foreign = lookup.leave_foreign && self.foreign(task, &lookup.keys)?;
+                let foreign = lookup.leave_foreign && self.foreign(task, lookup)?;
                 Ok(foreign.then_some(Skip::Exists))
             }
         }
+    }
+
+    /// Whether what stands at `task`'s source is no original but the result of an earlier run in place. A ledger that cannot be
+    /// read does not know.
+    pub fn is_result(&self, task: &Task) -> bool {
+        task.destination == task.source
+            && self
+                .known(&task.target)
+                .ok()
+                .flatten()
+                .is_some_and(|known| {
+                    known.verdict == Verdict::Saved
+                        && same_input(known.identity, task.identity, false)
+                })
     }
 
     /// What earlier runs say about `task`. About 10 microseconds where nothing changed; `recheck` reads the output.
@@ -90,20 +105,23 @@ impl Reader {
         Ok(judge(&known, task.identity, keys, output, recheck))
     }
 
-    fn foreign(&self, task: &Task, keys: &Keys) -> Result<bool, LedgerError> {
+    fn foreign(&self, task: &Task, lookup: &Lookup) -> Result<bool, LedgerError> {
         if task.destination == task.source {
             return Ok(false);
         }
         let Some(known) = self.known(&task.target)? else {
             return Ok(false);
         };
+        if lookup.recheck && known.published.is_some() {
+            return Ok(false);
+        }
         let Ok(found) = std::fs::symlink_metadata(place(&known, task)) else {
             return Ok(false);
         };
         Ok(is_foreign(
             &known,
             task.identity,
-            keys,
+            &lookup.keys,
             found.len(),
             mtime_ns(&found),
         ))
@@ -131,12 +149,18 @@ impl Reader {
     }
 
     fn runs_in_sql(&self, count: u32) -> rusqlite::Result<Vec<Run>> {
+        // A ledger of an earlier program, which nobody may write to, has no such column.
+        let ignored_by = if schema::has_ignored_by(&self.connection)? {
+            "ignored_by"
+        } else {
+            "NULL"
+        };
         self.connection
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT id, build, command, output, settings, limits, workers, started, ended, wall_ms, end, discovered,
-                    ignored, unchanged, failed_before, saved, kept, failed, bytes_in, bytes_out FROM runs
+                    ignored, unchanged, failed_before, saved, kept, failed, bytes_in, bytes_out, {ignored_by} FROM runs
                  WHERE ?1 IS NULL OR ?1 = x'' OR output = ?1 ORDER BY id DESC LIMIT ?2",
-            )?
+            ))?
             .query_map(params![self.root, count], run)?
             .collect()
     }
@@ -238,6 +262,6 @@ fn end(row: &rusqlite::Row<'_>) -> rusqlite::Result<Option<RunEnd>> {
         wall_ms: row.get(9)?,
         how,
         discovered: row.get(11)?,
-        ignored: row.get(12)?,
+        ignored: words::passed_over_of(row.get(12)?, row.get::<_, Option<String>>(20)?.as_deref()),
     }))
 }

@@ -1,7 +1,7 @@
 //! The tables, how they are opened and how they grow.
 //!
 //! `runs`: one row per run. `ended_ms` is NULL while a run goes on, and stays NULL where it was killed. `settings` and
-//! `limits` are JSON for people to read. Times in `started` and `ended` are milliseconds since 1970 in UTC.
+//! `limits` are JSON for people to read, and so is `ignored_by`: numbers of files passed over by kind. Times in `started` and `ended` are milliseconds since 1970 in UTC.
 //!
 //! `files`: one row per output, the latest word on it. `path` is the output relative to its folder and `source` the input,
 //! both as the exact bytes (`CAST(path AS TEXT)` shows them). `root` is empty, except in a ledger put elsewhere with
@@ -14,6 +14,7 @@
 //! `pending`: rows of results that are just being renamed into place; empty unless a run was killed at that very moment.
 
 use super::LedgerError;
+use crate::passed::PassedOver;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -47,7 +48,7 @@ const RUNS: &str = "CREATE TABLE runs (
     settings TEXT NOT NULL, limits TEXT NOT NULL, workers INTEGER NOT NULL,
     started INTEGER NOT NULL, ended INTEGER, wall_ms INTEGER, end TEXT,
     discovered INTEGER, saved INTEGER, kept INTEGER, skipped INTEGER, failed INTEGER, interrupted INTEGER,
-    unchanged INTEGER, failed_before INTEGER, ignored INTEGER,
+    unchanged INTEGER, failed_before INTEGER, ignored INTEGER, ignored_by TEXT,
     bytes_in INTEGER, bytes_out INTEGER, cpu_us INTEGER, peak_rss INTEGER, deaths INTEGER)";
 
 /// What is known when a run starts.
@@ -78,8 +79,8 @@ pub struct RunEnd {
     pub how: HowEnded,
     /// Inputs found; every one of them has an ending.
     pub discovered: u64,
-    /// Files passed over because they are no business of this run (names not wanted, own outputs).
-    pub ignored: u64,
+    /// Files and folders passed over because they are no business of this run, by kind.
+    pub ignored: PassedOver,
 }
 
 /// Why a run ended.
@@ -342,7 +343,7 @@ fn upgrade(connection: &mut Connection, path: &Path) -> Result<(), LedgerError> 
         return Err(newer(path, found));
     }
     if found == VERSION {
-        return Ok(());
+        return add_columns(connection).map_err(wrap);
     }
     let transaction = connection.transaction().map_err(wrap)?;
     transaction.execute_batch(&first_version()).map_err(wrap)?;
@@ -350,6 +351,23 @@ fn upgrade(connection: &mut Connection, path: &Path) -> Result<(), LedgerError> 
         .pragma_update(None, "user_version", VERSION)
         .map_err(wrap)?;
     transaction.commit().map_err(wrap)
+}
+
+/// Columns that came later within this version.
+fn add_columns(connection: &Connection) -> rusqlite::Result<()> {
+    if has_ignored_by(connection)? {
+        return Ok(());
+    }
+    connection.execute_batch("ALTER TABLE runs ADD COLUMN ignored_by TEXT")
+}
+
+/// Whether the ledger says why files were passed over; one of an earlier program does not.
+pub(super) fn has_ignored_by(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row(
+        "SELECT count(*) > 0 FROM pragma_table_info('runs') WHERE name = 'ignored_by'",
+        [],
+        |row| row.get(0),
+    )
 }
 
 fn first_version() -> String {
@@ -376,6 +394,20 @@ mod tests {
             .unwrap();
         assert_eq!(tables, 3);
         assert_eq!(version(&connection).unwrap(), VERSION);
+    }
+
+    #[test]
+    fn a_ledger_of_an_earlier_program_is_read_and_gets_the_new_column_when_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let old = open_for_writing(&path).unwrap();
+        old.execute_batch("ALTER TABLE runs DROP COLUMN ignored_by")
+            .unwrap();
+        drop(old);
+        let reading = open_for_reading(&path).unwrap();
+        assert!(!has_ignored_by(&reading).unwrap());
+        drop(reading);
+        assert!(has_ignored_by(&open_for_writing(&path).unwrap()).unwrap());
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //! sentences for people.
 
 use super::Verdict;
+use crate::passed::{Passed, PassedOver};
 use crate::task::Skip;
 use pressroom_shared::{FailureKind, ImageFormat, KeptReason, Warning};
+use std::collections::BTreeMap;
 
 /// Every kind of failure, in the order of the enum.
 pub const FAILURES: [FailureKind; 21] = [
@@ -102,7 +104,7 @@ pub fn failure_title(kind: FailureKind) -> &'static str {
         FailureKind::SandboxViolation => "stopped by the sandbox",
         FailureKind::Protocol => "worker answered nonsense",
         FailureKind::Unreadable => "may not be read",
-        FailureKind::Vanished => "went away during the run",
+        FailureKind::Vanished => "does not exist",
         FailureKind::Changed => "changed during the run",
         FailureKind::Io => "reading or writing failed",
         FailureKind::DiskFull => "disk full",
@@ -236,9 +238,45 @@ pub fn warning(warning: &Warning) -> String {
     }
 }
 
+/// Numbers of files passed over, as JSON for the ledger.
+pub(super) fn passed_over(over: &PassedOver) -> String {
+    let by_kind: BTreeMap<&str, u64> = over
+        .kinds()
+        .map(|(kind, count)| (kind.name(), count))
+        .collect();
+    serde_json::to_string(&by_kind).unwrap_or_default()
+}
+
+/// The same read again. An earlier program wrote the sum alone: then nobody knows more than that they were no pictures by name.
+pub(super) fn passed_over_of(total: u64, by_kind: Option<&str>) -> PassedOver {
+    let by_kind: Option<BTreeMap<String, u64>> =
+        by_kind.and_then(|text| serde_json::from_str(text).ok());
+    let mut over = PassedOver::default();
+    match by_kind {
+        None => over.set(Passed::NotPicture, total),
+        Some(by_kind) => {
+            for kind in Passed::ALL {
+                over.set(kind, by_kind.get(kind.name()).copied().unwrap_or(0));
+            }
+        }
+    }
+    over
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_passed_over_come_back_from_the_ledger() {
+        let mut over = PassedOver::default();
+        over.set(Passed::Dangling, 2);
+        over.set(Passed::Hidden, 1);
+        let text = passed_over(&over);
+        assert_eq!(text, r#"{"dangling_link":2,"hidden":1}"#);
+        assert_eq!(passed_over_of(3, Some(&text)), over);
+        assert_eq!(passed_over_of(3, None).of(Passed::NotPicture), 3);
+    }
 
     #[test]
     fn names_lead_back_to_their_kinds() {

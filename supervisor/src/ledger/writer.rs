@@ -160,14 +160,14 @@ impl Writer {
         self.connection.execute(
             "UPDATE runs SET ended = ?2, wall_ms = ?3, end = ?4, discovered = ?5, ignored = ?6, saved = ?7, kept = ?8,
                 skipped = ?9, failed = ?10, interrupted = ?11, unchanged = ?12, failed_before = ?13,
-                bytes_in = ?14, bytes_out = ?15, cpu_us = ?16, peak_rss = ?17, deaths = ?18 WHERE id = ?1",
+                bytes_in = ?14, bytes_out = ?15, cpu_us = ?16, peak_rss = ?17, deaths = ?18, ignored_by = ?19 WHERE id = ?1",
             params![
                 self.run,
                 end.ended,
                 end.wall_ms,
                 end.how.name(),
                 end.discovered,
-                end.ignored,
+                end.ignored.total(),
                 totals.saved,
                 totals.kept,
                 totals.skipped,
@@ -180,6 +180,7 @@ impl Writer {
                 totals.cpu_us,
                 totals.peak_rss,
                 totals.deaths,
+                words::passed_over(&end.ignored),
             ],
         )?;
         if end.how == HowEnded::Finished {

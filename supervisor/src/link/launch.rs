@@ -28,14 +28,26 @@ pub(super) struct Launched {
     pub(super) stderr: ChildStderr,
 }
 
+/// How glibc's allocator behaves in a worker; other C libraries do not read this.
+///
+/// One arena instead of one per thread: address space and resident memory stay close to what is used. Up to 8 MiB stay
+/// with the process between jobs, which otherwise pays 3 to 4 % of a photograph's time for having its pages cleared anew;
+/// single blocks of 4 MiB or more are given back at once.
+const ALLOCATOR: [(&str, &str); 3] = [
+    ("MALLOC_ARENA_MAX", "1"),
+    ("MALLOC_TRIM_THRESHOLD_", "8388608"),
+    ("MALLOC_MMAP_THRESHOLD_", "4194304"),
+];
+
 impl Launcher {
     /// Starts this executable, even if its file was replaced or removed meanwhile.
     pub fn own() -> Self {
         Self {
             program: sys::own_executable(),
             arguments: vec![WORKER_ARGUMENT.into()],
-            // One arena instead of one per thread: address space and resident memory stay close to what is used.
-            environment: vec![("MALLOC_ARENA_MAX".into(), "1".into())],
+            environment: ALLOCATOR
+                .map(|(name, value)| (name.into(), value.into()))
+                .to_vec(),
         }
     }
 

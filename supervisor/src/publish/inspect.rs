@@ -135,7 +135,7 @@ impl<F: Files> Publisher<F> {
                 && !other
                 && ours
                     .published
-                    .is_some_and(|before| is_still(before, &found))
+                    .is_some_and(|before| self.policy.restore || is_still(before, &found))
             {
                 return Ok(Placing::Replace(found));
             }

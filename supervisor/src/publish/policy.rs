@@ -9,6 +9,8 @@ pub struct Policy {
     pub place: Place,
     /// What happens to an output that exists and is not ours.
     pub overwrite: Overwrite,
+    /// `--recheck`: what stands where the ledger has a result of the same input is replaced, whatever became of it.
+    pub restore: bool,
     /// What outputs take over from their inputs.
     pub preserve: Preserve,
 }

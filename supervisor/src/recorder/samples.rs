@@ -75,6 +75,7 @@ fn run(output: &Path, records: [Record; 2]) {
         policy: Policy {
             place: Place::Tree,
             overwrite: Overwrite::Never,
+            restore: false,
             preserve: Preserve::TREE,
         },
         run: RunStart {
@@ -96,7 +97,7 @@ fn run(output: &Path, records: [Record; 2]) {
             wall_ms: 2_000,
             how: HowEnded::Finished,
             discovered: 2,
-            ignored: 1,
+            ignored: Default::default(),
         })
         .unwrap();
 }

@@ -3,6 +3,7 @@
 use super::world::{OLD_RESULT, ORIGINAL, RESULT, Scene, World, identity, put, scratch, start};
 use super::*;
 use crate::ledger::{HowEnded, Keys, Lookup, Previous, Verdict};
+use crate::passed::{Passed, PassedOver};
 use crate::publish::faults::{Call, Hook, Hooked};
 use crate::publish::{Overwrite, Place, Preserve};
 use crate::task::{Ending, Record, Skip, Task};
@@ -458,13 +459,20 @@ fn setup(world: &World) -> Setup {
     }
 }
 
+fn passed_over() -> PassedOver {
+    let mut over = PassedOver::default();
+    over.set(Passed::Dangling, 3);
+    over.set(Passed::Hidden, 1);
+    over
+}
+
 fn end(discovered: u64) -> RunEnd {
     RunEnd {
         ended: 3_000,
         wall_ms: 2_000,
         how: HowEnded::Finished,
         discovered,
-        ignored: 4,
+        ignored: passed_over(),
     }
 }
 
@@ -632,6 +640,7 @@ fn an_unwritable_place_for_the_ledger_is_named() {
         policy: crate::publish::Policy {
             place: Place::Tree,
             overwrite: Overwrite::Never,
+            restore: false,
             preserve: Preserve::TREE,
         },
         run: start(),

@@ -71,6 +71,7 @@ impl World {
             policy: Policy {
                 place,
                 overwrite: Overwrite::Never,
+                restore: false,
                 preserve,
             },
             stage: None,

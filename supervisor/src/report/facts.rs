@@ -1,6 +1,7 @@
 //! What a run knows about itself besides its sums. Plain data.
 
 use crate::ledger::{BUILD, HowEnded};
+use crate::passed::PassedOver;
 use std::path::PathBuf;
 
 /// What is known before the first image.
@@ -39,8 +40,11 @@ pub struct Facts {
     pub discovered: u64,
     /// Inputs there are in all, where they were counted ahead: of a run that ended early, more than were found.
     pub expected: Option<u64>,
-    /// Files passed over.
-    pub ignored: u64,
+    /// Files and folders passed over.
+    pub ignored: PassedOver,
+    /// What `pressroom report` is told to find this run: the output folder, or the ledger where it stands elsewhere. Nothing
+    /// where the ledger does not outlive the run.
+    pub place: Option<PathBuf>,
     /// Milliseconds since 1970 at which the run started.
     pub started: u64,
     /// Milliseconds since 1970 at which it ended.
@@ -64,13 +68,24 @@ impl Facts {
             discovered: end.discovered,
             expected: None,
             ignored: end.ignored,
+            place: None,
             started,
             ended: Some(end.ended),
         }
     }
 
+    /// The facts of a run in the ledger whose last row so far was written `latest_ms` after its start: of one that is not
+    /// finished nothing else says how long it took.
+    pub fn so_far(run: &crate::ledger::Run, latest_ms: u64) -> Self {
+        let facts = Self::of_run(run);
+        Self {
+            wall_ms: run.end.map_or(latest_ms, |end| end.wall_ms),
+            ..facts
+        }
+    }
+
     /// The facts of a run in the ledger.
-    pub fn of_run(run: &crate::ledger::Run) -> Self {
+    fn of_run(run: &crate::ledger::Run) -> Self {
         let end = run.end;
         Self {
             build: run.build.clone(),
@@ -80,7 +95,8 @@ impl Facts {
             how: end.map(|end| end.how),
             discovered: end.map_or(0, |end| end.discovered),
             expected: None,
-            ignored: end.map_or(0, |end| end.ignored),
+            ignored: end.map_or(PassedOver::default(), |end| end.ignored),
+            place: None,
             started: run.started,
             ended: end.map(|end| end.ended),
         }

@@ -1,16 +1,18 @@
 //! Texts for people: the head of a run, its line per file, its summary, the message that quiet runs leave. Pure.
 
+mod failing;
+
 use super::bars::{Standing, coarse};
 use super::facts::{Facts, Header};
-use super::tally::{Failures, Tally};
+use super::tally::Tally;
 use super::text::{clean, count, duration, grouped, name, rate, saving};
+use crate::cli::config::KnownFailures;
 use crate::ledger::{Entry, HowEnded, Verdict, words};
+use crate::passed::Passed;
 use crate::units::{show_memory, show_size};
-use pressroom_shared::FailureKind;
+use failing::{failures, where_to_ask};
 use std::fmt::Write;
-
-/// Failed files named per kind in a summary; the rest is counted.
-const NAMED: usize = 5;
+use std::path::Path;
 
 /// The head of a run.
 pub fn header(header: &Header) -> String {
@@ -76,11 +78,21 @@ fn saved_line(path: &str, entry: &Entry) -> String {
 fn with_message(title: &str, message: &str) -> String {
     if message.is_empty() {
         title.to_owned()
-    } else if message.starts_with(title) {
+    } else if message.starts_with(title) || says_it_all(message, title) {
         clean(message)
     } else {
         format!("{title}: {}", clean(message))
     }
+}
+
+/// Whether every word of the title is in the message, as in "empty file: the file is empty".
+fn says_it_all(message: &str, title: &str) -> bool {
+    let mut words = title.split_whitespace();
+    words.all(|word| {
+        message
+            .split(|letter: char| !letter.is_alphanumeric())
+            .any(|other| other == word)
+    })
 }
 
 fn failure_title(entry: &Entry) -> &'static str {
@@ -99,7 +111,7 @@ fn skip_title(reason: &str) -> &'static str {
 
 /// The summary of a run that has just ended.
 pub fn summary(tally: &Tally, facts: &Facts) -> String {
-    let mut text = past_summary(tally, facts);
+    let mut text = sums(tally, facts, tally.ended() == 0);
     if tally.warned > 0 {
         let warned = count(tally.warned, "file");
         let _ = writeln!(
@@ -112,6 +124,10 @@ pub fn summary(tally: &Tally, facts: &Facts) -> String {
 
 /// The summary of a run in a report.
 pub fn past_summary(tally: &Tally, facts: &Facts) -> String {
+    sums(tally, facts, true)
+}
+
+fn sums(tally: &Tally, facts: &Facts, all_passed: bool) -> String {
     let mut text = headline(tally, facts);
     if tally.bytes_in > 0 {
         let _ = writeln!(
@@ -125,18 +141,32 @@ pub fn past_summary(tally: &Tally, facts: &Facts) -> String {
     text.push_str(&kept(tally));
     text.push_str(&skipped(tally, facts));
     text.push_str(&failures(&tally.failed));
-    text.push_str(&remarks(tally, facts));
+    text.push_str(&where_to_ask(tally, facts));
+    text.push_str(&remarks(tally, facts, all_passed));
     text
 }
 
-/// What a run without images is told, so that a wrong folder or filter is noticed.
-fn passed_over(tally: &Tally, facts: &Facts) -> Option<String> {
-    (tally.ended() == 0 && facts.ignored > 0).then(|| {
-        format!(
-            "{} passed over: hidden, excluded, or without the name of an image",
-            count(facts.ignored, "file")
-        )
-    })
+/// What was passed over, for whoever asks: `all`, or a run without images, so that a wrong folder or filter is noticed.
+/// Otherwise only where somebody may miss something.
+fn passed_over(facts: &Facts, all: bool) -> Option<String> {
+    let missed = facts.ignored.kinds().any(|(kind, _)| kind.is_missed());
+    if facts.ignored.total() == 0 || !(all || missed) {
+        return None;
+    }
+    let kinds: Vec<String> = facts
+        .ignored
+        .kinds()
+        .map(|(kind, number)| format!("{} {}", grouped(number), kind.noun(number)))
+        .collect();
+    Some(format!(
+        "passed over: {}; a run with -n -v names them",
+        kinds.join(", ")
+    ))
+}
+
+/// Something passed over in one line, for `-v`.
+pub fn passed_line(path: &Path, why: Passed) -> String {
+    format!("passed   {}: {}", name(path), why.title())
 }
 
 fn headline(tally: &Tally, facts: &Facts) -> String {
@@ -154,8 +184,13 @@ fn headline(tally: &Tally, facts: &Facts) -> String {
             rate(done, facts.wall_ms)
         ),
     };
+    let so_far = if facts.how.is_none() {
+        "not finished: "
+    } else {
+        ""
+    };
     format!(
-        "{images} in {} with {}: {did}\n",
+        "{so_far}{images} in {} with {}: {did}\n",
         duration(facts.wall_ms),
         count(facts.workers.into(), "worker")
     )
@@ -167,6 +202,7 @@ fn images(tally: &Tally, facts: &Facts) -> String {
     let through = tally.ended().saturating_sub(tally.interrupted);
     match (facts.how, facts.expected) {
         (Some(HowEnded::Finished), _) => count(found, "image"),
+        (None, None) => format!("{} so far", count(found, "image")),
         (_, Some(all)) => format!("{} of {}", grouped(through), count(all.max(found), "image")),
         (_, None) => format!("{} found so far", count(found, "image")),
     }
@@ -213,33 +249,7 @@ fn skipped(tally: &Tally, facts: &Facts) -> String {
     text
 }
 
-fn failures(failed: &std::collections::BTreeMap<FailureKind, Failures>) -> String {
-    let mut text = String::new();
-    for (kind, failures) in failed {
-        let _ = writeln!(
-            text,
-            "  FAILED, {}: {}",
-            words::failure_title(*kind),
-            grouped(failures.count)
-        );
-        for (path, message) in failures.first.iter().take(NAMED) {
-            let _ = writeln!(text, "    {}", with_message(&name(path), message));
-        }
-        let more = failures
-            .count
-            .saturating_sub(NAMED.min(failures.first.len()) as u64);
-        if more > 0 {
-            let _ = writeln!(
-                text,
-                "    and {} more; `pressroom report --failed` names them",
-                grouped(more)
-            );
-        }
-    }
-    text
-}
-
-fn remarks(tally: &Tally, facts: &Facts) -> String {
+fn remarks(tally: &Tally, facts: &Facts, all_passed: bool) -> String {
     let mut text = String::new();
     if tally.deaths > 0 {
         let _ = writeln!(
@@ -255,11 +265,18 @@ fn remarks(tally: &Tally, facts: &Facts) -> String {
             show_memory(tally.peak_rss)
         );
     }
-    if let Some(line) = passed_over(tally, facts) {
+    if let Some(line) = passed_over(facts, all_passed) {
         let _ = writeln!(text, "  {line}");
     }
     if let Some(line) = how_ended(facts.how) {
         let _ = writeln!(text, "  {line}");
+    }
+    if facts.how.is_none() {
+        let latest = super::text::moment(facts.started + facts.wall_ms);
+        let _ = writeln!(
+            text,
+            "  its latest image ended on {latest}; what an earlier run had done is counted at the end"
+        );
     }
     text
 }
@@ -282,14 +299,16 @@ fn how_ended(how: Option<HowEnded>) -> Option<&'static str> {
         Some(HowEnded::Broken) => {
             Some("stopped because the tool could not go on; the message above says why")
         }
-        None => Some("this run is still going on or was killed"),
+        None => Some(
+            "not finished: still going on, or killed; after a kill the same command goes on from here",
+        ),
     }
 }
 
 /// What a quiet run says: nothing when all is well, otherwise one message of the size of a mail.
-pub fn mail(tally: &Tally, facts: &Facts) -> Option<String> {
+pub fn mail(tally: &Tally, facts: &Facts, known: KnownFailures) -> Option<String> {
     let well = tally.failed.is_empty()
-        && tally.failed_before == 0
+        && is_known(tally.failed_before, known)
         && tally.exists == 0
         && facts.how == Some(HowEnded::Finished);
     if well {
@@ -299,7 +318,14 @@ pub fn mail(tally: &Tally, facts: &Facts) -> Option<String> {
     let images = count(facts.discovered.max(tally.ended()), "image");
     let output = name(&facts.output);
     let news = if failed > 0 {
-        format!("{} of {images} into {output} failed", grouped(failed))
+        let before = match tally.failed_before {
+            0 => String::new(),
+            before => format!(", {} of them in an earlier run", grouped(before)),
+        };
+        format!(
+            "{} of {images} into {output} failed{before}",
+            grouped(failed)
+        )
     } else if facts.how == Some(HowEnded::Finished) {
         format!(
             "{} of {images} into {output} left alone",
@@ -312,6 +338,14 @@ pub fn mail(tally: &Tally, facts: &Facts) -> Option<String> {
         )
     };
     Some(format!("pressroom: {news}\n{}", summary(tally, facts)))
+}
+
+/// Whether failures of earlier runs, if there are any, are no news.
+pub fn is_known(failed_before: u64, known: KnownFailures) -> bool {
+    match known {
+        KnownFailures::Fail => failed_before == 0,
+        KnownFailures::Ok => true,
+    }
 }
 
 /// A progress line without a terminal's help.

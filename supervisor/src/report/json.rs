@@ -35,7 +35,7 @@
 //! | `started_unix_ms`, `wall_ms`, `workers` | when, how long, with how many |
 //! | `discovered`, `saved`, `kept`, `skipped`, `failed`, `interrupted` | inputs; the first is the sum of the others |
 //! | `kept_by`, `skipped_by`, `failed_by` | the same by reason |
-//! | `ignored` | files passed over |
+//! | `ignored`, `ignored_by` | files and folders passed over, in all and by kind: `not_a_picture`, `hidden`, `excluded`, `link`, `dangling_link`, `ours`, `folder`, `special_file`, `unreadable` |
 //! | `warned` | files with a warning |
 //! | `bytes_in`, `bytes_out` | over the files that have an output |
 //! | `cpu_us`, `peak_rss`, `deaths` | sum, highest, sum |
@@ -113,6 +113,7 @@ struct Run<'a> {
     skipped_by: BTreeMap<&'static str, u64>,
     failed_by: BTreeMap<&'static str, u64>,
     ignored: u64,
+    ignored_by: BTreeMap<&'static str, u64>,
     warned: u64,
     bytes_in: u64,
     bytes_out: u64,
@@ -171,7 +172,12 @@ pub fn run(tally: &Tally, facts: &Facts) -> String {
         kept_by: &tally.kept,
         skipped_by: skips(tally),
         failed_by: failures(tally),
-        ignored: facts.ignored,
+        ignored: facts.ignored.total(),
+        ignored_by: facts
+            .ignored
+            .kinds()
+            .map(|(kind, count)| (kind.name(), count))
+            .collect(),
         warned: tally.warned,
         bytes_in: tally.bytes_in,
         bytes_out: tally.bytes_out,
@@ -263,7 +269,7 @@ mod tests {
 
     #[test]
     fn the_run_is_the_last_line() {
-        insta::assert_snapshot!(run(&samples::tally(), &samples::facts()), @r#"{"schema":1,"type":"run","build":"pressroom 1.2.3","output":"/out","end":"finished","started_unix_ms":0,"wall_ms":1200,"workers":2,"discovered":6,"saved":1,"kept":1,"skipped":1,"failed":2,"interrupted":1,"kept_by":{"within_target":1},"skipped_by":{"unchanged":1},"failed_by":{"corrupt":2},"ignored":3,"warned":1,"bytes_in":4600000,"bytes_out":399000,"cpu_us":40000,"peak_rss":14680064,"deaths":2}"#);
+        insta::assert_snapshot!(run(&samples::tally(), &samples::facts()), @r#"{"schema":1,"type":"run","build":"pressroom 1.2.3","output":"/out","end":"finished","started_unix_ms":0,"wall_ms":1200,"workers":2,"discovered":6,"saved":1,"kept":1,"skipped":1,"failed":2,"interrupted":1,"kept_by":{"within_target":1},"skipped_by":{"unchanged":1},"failed_by":{"corrupt":2},"ignored":3,"ignored_by":{"not_a_picture":3},"warned":1,"bytes_in":4600000,"bytes_out":399000,"cpu_us":40000,"peak_rss":14680064,"deaths":2}"#);
     }
 
     proptest! {

@@ -81,6 +81,15 @@ impl Outlet {
         }
     }
 
+    /// Something else than a standard stream that may not be read: a pipe, a device.
+    pub(super) fn other(mut to: File) -> Self {
+        Self {
+            lane: Lane::start_with(move |_, bytes| to.write_all(bytes)),
+            stream: Stream::Out,
+            full: Full::GiveUp,
+        }
+    }
+
     /// Waits until all of it is written, as long as somebody reads.
     ///
     /// # Errors

@@ -2,7 +2,8 @@
 //! may be, anything else is somebody's. `--json *.jpg` must not cost a photo.
 
 use crate::filter;
-use std::fs::File;
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+use std::fs::{File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -47,6 +48,36 @@ pub enum Occupied {
         /// Its file.
         path: PathBuf,
     },
+    /// Its folder is not there.
+    #[error("{flag} {}: there is no folder {}; make it, or name another file", path.display(), folder.display())]
+    NoFolder {
+        /// The option.
+        flag: &'static str,
+        /// Its file.
+        path: PathBuf,
+        /// What should hold it.
+        folder: PathBuf,
+    },
+    /// It may not be written.
+    #[error("{flag} {}: you may not write there ({source}); name another file, or have the rights changed", path.display())]
+    Forbidden {
+        /// The option.
+        flag: &'static str,
+        /// Its file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A folder, or something that cannot be replaced in one step.
+    #[error("{flag} {} is {what}, not a file; name a file", path.display())]
+    NotAFile {
+        /// The option.
+        flag: &'static str,
+        /// What was named.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
     /// Nobody can tell.
     #[error("{flag} {} cannot be looked at ({source}): choose another name", path.display())]
     Unreadable {
@@ -57,6 +88,39 @@ pub enum Occupied {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// Whether a report of this kind could be written to `path` now. `made` is a folder that will be made before that.
+///
+/// # Errors
+/// The folder is missing, the rights are, or it is no file.
+pub fn reachable(path: &Path, kind: Kind, made: Option<&Path>) -> Result<(), Occupied> {
+    let flag = kind.flag();
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let folder = whole.parent().unwrap_or(&whole);
+    let place = match std::fs::metadata(&whole) {
+        Ok(found) => {
+            if let Some(what) = kind.refused(found.file_type()) {
+                let path = path.to_path_buf();
+                return Err(Occupied::NotAFile { flag, path, what });
+            }
+            if kind.is_replaced() { folder } else { &whole }
+        }
+        Err(_) if made.is_some_and(|made| whole.starts_with(made)) => return Ok(()),
+        Err(_) if !folder.is_dir() => {
+            return Err(Occupied::NoFolder {
+                flag,
+                path: path.to_path_buf(),
+                folder: folder.to_path_buf(),
+            });
+        }
+        Err(_) => folder,
+    };
+    accessat(CWD, place, Access::WRITE_OK, AtFlags::EACCESS).map_err(|error| Occupied::Forbidden {
+        flag,
+        path: path.to_path_buf(),
+        source: error.into(),
+    })
 }
 
 /// Whether a report of this kind may be written to `path`. Pipes and devices hold nothing that could be lost.
@@ -90,6 +154,25 @@ impl Kind {
             Self::Csv => "--csv",
             Self::Html => "--html",
             Self::Metrics => "--metrics",
+        }
+    }
+
+    /// Whether the file is replaced as a whole at the end, by a rename in its folder, and not written line by line.
+    fn is_replaced(self) -> bool {
+        match self {
+            Self::Json | Self::Csv => false,
+            Self::Html | Self::Metrics => true,
+        }
+    }
+
+    /// What stands there and cannot be written to: lines may go into a pipe or a device, a whole may not replace one.
+    fn refused(self, found: FileType) -> Option<&'static str> {
+        if found.is_dir() {
+            Some("a folder")
+        } else if self.is_replaced() && !found.is_file() {
+            Some("a pipe or a device")
+        } else {
+            None
         }
     }
 
@@ -139,6 +222,26 @@ mod tests {
                 check(&photo, kind),
                 Err(Occupied::ImageName { .. })
             ));
+        }
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_is_named_with_the_way_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        for kind in KINDS {
+            assert!(reachable(&place("new"), kind, None).is_ok());
+            let missing = reachable(&place("no/where"), kind, None).unwrap_err();
+            assert!(matches!(missing, Occupied::NoFolder { .. }), "{missing}");
+            let made = place("no");
+            assert!(reachable(&place("no/where"), kind, Some(&made)).is_ok());
+            let itself = reachable(folder.path(), kind, None).unwrap_err();
+            assert!(
+                itself.to_string().contains("a folder, not a file"),
+                "{itself}"
+            );
+            let device = reachable(Path::new("/dev/null"), kind, None);
+            assert_eq!(device.is_err(), kind.is_replaced(), "{kind:?}");
         }
     }
 

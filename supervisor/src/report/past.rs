@@ -127,7 +127,8 @@ fn as_json(
                 say(&json::file(&entry));
             }
         })?;
-        say(&json::run(&settled(tally, run), &Facts::of_run(run)));
+        let facts = Facts::so_far(run, tally.latest_ms);
+        say(&json::run(&settled(tally, run), &facts));
     }
     Ok(())
 }
@@ -201,7 +202,7 @@ fn as_text(
         say(&head(run));
         say(&human::past_summary(
             &settled(tally.clone(), run),
-            &Facts::of_run(run),
+            &Facts::so_far(run, tally.latest_ms),
         ));
         say(&left_alone(run));
         say(&done_again(run, &tally));

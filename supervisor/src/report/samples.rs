@@ -3,6 +3,7 @@
 use super::facts::Facts;
 use super::tally::Tally;
 use crate::ledger::{Entry, HowEnded, Verdict};
+use crate::passed::{Passed, PassedOver};
 use std::path::{Path, PathBuf};
 
 pub(super) fn entry(target: &str, verdict: Verdict, reason: &'static str) -> Entry {
@@ -79,6 +80,12 @@ pub(super) fn tally() -> Tally {
     tally
 }
 
+fn passed_over() -> PassedOver {
+    let mut over = PassedOver::default();
+    over.set(Passed::NotPicture, 3);
+    over
+}
+
 pub(super) fn facts() -> Facts {
     Facts {
         build: "pressroom 1.2.3".to_owned(),
@@ -88,7 +95,8 @@ pub(super) fn facts() -> Facts {
         how: Some(HowEnded::Finished),
         discovered: 6,
         expected: None,
-        ignored: 3,
+        ignored: passed_over(),
+        place: None,
         started: 0,
         ended: Some(1200),
     }

@@ -38,6 +38,8 @@ pub struct Tally {
     pub deaths: u64,
     /// Files that were done but carry a warning.
     pub warned: u64,
+    /// Milliseconds from the start of the run to the end of its latest image.
+    pub latest_ms: u64,
 }
 
 /// Files that failed in one way.
@@ -61,6 +63,7 @@ impl Tally {
         self.peak_rss = self.peak_rss.max(entry.peak_rss);
         self.deaths += u64::from(entry.deaths);
         self.warned += u64::from(!entry.warnings.is_empty());
+        self.latest_ms = self.latest_ms.max(entry.ended_ms);
         if let Some(bytes_out) = entry.bytes_out {
             self.bytes_in += entry.bytes_in;
             self.bytes_out += bytes_out;

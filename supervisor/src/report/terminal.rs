@@ -7,17 +7,18 @@
 use super::ahead::Pace;
 use super::bars::{Bars, Standing};
 use super::facts::{Facts, Header};
-use super::lane::{Full, Outlet};
+use super::lane::Full;
 use super::occupied::{self, Kind, Occupied};
+use super::stream::Stream;
 use super::tally::Tally;
 use super::text::clean;
 use super::{csv, human, json};
-use crate::cli::config::{OutputConfig, Progress, Sink};
+use crate::cli::config::{KnownFailures, OutputConfig, Progress, Sink};
 use crate::ledger::Entry;
+use crate::passed::Passed;
 use crate::source::{Expected, Outlook};
 use crate::task::Record;
-use std::fs::File;
-use std::io::{self, IsTerminal, LineWriter, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,8 +42,25 @@ pub enum OutputError {
     Occupied(#[from] Occupied),
 }
 
+/// Whether all files that were asked for could be written; `made` is the folder that the run will make.
+///
+/// # Errors
+/// The first that could not.
+pub fn check_reach(output: &OutputConfig, made: Option<&Path>) -> Result<(), Occupied> {
+    each_place(output, &mut |path, kind| {
+        occupied::reachable(path, kind, made)
+    })
+}
+
 /// Looks at the places of all files that were asked for, before any of them is touched.
 fn check_places(output: &OutputConfig) -> Result<(), Occupied> {
+    each_place(output, &mut occupied::check)
+}
+
+fn each_place(
+    output: &OutputConfig,
+    check: &mut dyn FnMut(&Path, Kind) -> Result<(), Occupied>,
+) -> Result<(), Occupied> {
     let json = match &output.json {
         None | Some(Sink::Stdout) => None,
         Some(Sink::File(path)) => Some(path),
@@ -54,7 +72,7 @@ fn check_places(output: &OutputConfig) -> Result<(), Occupied> {
         (output.metrics.as_ref(), Kind::Metrics),
     ];
     for (path, kind) in places {
-        path.map_or(Ok(()), |path| occupied::check(path, kind))?;
+        path.map_or(Ok(()), |path| check(path, kind))?;
     }
     Ok(())
 }
@@ -63,6 +81,7 @@ fn check_places(output: &OutputConfig) -> Result<(), Occupied> {
 #[derive(Debug)]
 pub struct Terminal {
     quiet: bool,
+    known_failures: KnownFailures,
     verbosity: u8,
     text: Stream,
     errors: Stream,
@@ -94,6 +113,7 @@ impl Terminal {
         let records_on_stdout = output.json == Some(Sink::Stdout);
         Ok(Self {
             quiet: output.quiet,
+            known_failures: output.known_failures,
             verbosity: output.verbosity,
             text: if records_on_stdout {
                 Stream::stderr()
@@ -194,6 +214,15 @@ impl Terminal {
         }
     }
 
+    /// Something is no input of this run.
+    pub fn passed_over(&mut self, path: &Path, why: Passed) {
+        if self.verbosity > 0 && !self.quiet {
+            let line = human::passed_line(path, why) + "\n";
+            let text = &mut self.text;
+            self.display.aside(|| text.write(&line));
+        }
+    }
+
     /// An input has its ending.
     pub fn record(&mut self, record: &Record) {
         let entry = Entry::of(record);
@@ -247,7 +276,7 @@ impl Terminal {
             json.write(&json::run(&self.tally, facts));
         }
         if self.quiet {
-            if let Some(mail) = human::mail(&self.tally, facts) {
+            if let Some(mail) = human::mail(&self.tally, facts, self.known_failures) {
                 self.errors.write(&mail);
             }
         } else {
@@ -263,8 +292,8 @@ impl Terminal {
 
     fn say_what_was_lost(&mut self) -> bool {
         self.text.drain();
-        if let Some(json) = &mut self.json {
-            json.drain();
+        for records in [&mut self.json, &mut self.csv].into_iter().flatten() {
+            records.drain();
         }
         let streams = [Some(&self.text), self.json.as_ref(), self.csv.as_ref()];
         let lost: Vec<&Stream> = streams
@@ -323,91 +352,6 @@ impl Drop for Terminal {
     fn drop(&mut self) {
         self.display.clear();
         self.errors.drain();
-    }
-}
-
-/// Something that is written to until it fails.
-struct Stream {
-    name: String,
-    writer: Box<dyn Write + Send>,
-    /// Where what was written may still wait.
-    outlet: Option<Outlet>,
-    lost: Option<io::Error>,
-}
-
-impl Stream {
-    fn stdout(full: Full) -> Self {
-        Self::through("standard output", Outlet::stdout(full))
-    }
-
-    fn stderr() -> Self {
-        Self::through("standard error", Outlet::stderr())
-    }
-
-    fn through(name: &str, outlet: Outlet) -> Self {
-        Self {
-            outlet: Some(outlet.clone()),
-            ..Self::new(name, Box::new(outlet))
-        }
-    }
-
-    fn file(path: &Path) -> Result<Self, OutputError> {
-        let file = File::create(path).map_err(|source| OutputError::Create {
-            path: path.to_path_buf(),
-            source,
-        })?;
-        Ok(Self::new(
-            &path.to_string_lossy(),
-            Box::new(LineWriter::new(file)),
-        ))
-    }
-
-    fn new(name: &str, writer: Box<dyn Write + Send>) -> Self {
-        Self {
-            name: name.to_owned(),
-            writer,
-            outlet: None,
-            lost: None,
-        }
-    }
-
-    fn write(&mut self, text: &str) {
-        if self.lost.is_some() {
-            return;
-        }
-        let written = self
-            .writer
-            .write_all(text.as_bytes())
-            .and_then(|()| self.writer.flush());
-        self.lost = written.err();
-    }
-
-    /// Waits for what was written to be read, as long as somebody reads.
-    fn drain(&mut self) {
-        if let (None, Some(outlet)) = (&self.lost, &self.outlet) {
-            self.lost = outlet.drain().err();
-        }
-    }
-
-    /// What to say about a loss. A reader that went away (`| head`) knows it.
-    fn loss(&self) -> Option<String> {
-        let error = self.lost.as_ref()?;
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            return None;
-        }
-        Some(format!(
-            "pressroom: {} is incomplete ({error}); `pressroom report` has everything\n",
-            self.name
-        ))
-    }
-}
-
-impl std::fmt::Debug for Stream {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Stream")
-            .field("name", &self.name)
-            .field("lost", &self.lost)
-            .finish_non_exhaustive()
     }
 }
 

@@ -8,6 +8,16 @@ pub(crate) fn name(path: &Path) -> String {
     clean(&path.to_string_lossy())
 }
 
+/// A name as one word of a command line, quoted where a shell would take it for several.
+pub(crate) fn word(path: &Path) -> String {
+    let shown = name(path);
+    let plain = |letter: char| letter.is_alphanumeric() || "/._-+,:@%".contains(letter);
+    if !shown.is_empty() && !shown.starts_with('-') && shown.chars().all(plain) {
+        return shown;
+    }
+    format!("'{}'", shown.replace('\'', "'\\''"))
+}
+
 /// A text with its control characters spelled out, so that a hostile name cannot move the cursor or end the line.
 pub(crate) fn clean(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -137,6 +147,18 @@ mod tests {
         let shown = name(Path::new(OsStr::from_bytes(bytes)));
         assert_eq!(shown, "a\\nb\\u{1b}[31m\u{fffd}c\\u{202e}gpj.exe");
         assert_eq!(name(Path::new("Müller 'äöü'.jpg")), "Müller 'äöü'.jpg");
+    }
+
+    #[test]
+    fn a_name_is_one_word_for_a_shell() {
+        for (path, shown) in [
+            ("/srv/small", "/srv/small"),
+            ("100% small", "'100% small'"),
+            ("it's", "'it'\\''s'"),
+            ("-rf", "'-rf'"),
+        ] {
+            assert_eq!(word(Path::new(path)), shown);
+        }
     }
 
     #[test]

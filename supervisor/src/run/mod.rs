@@ -2,21 +2,23 @@
 //!
 //! Everything that can refuse to start does so before the first file is touched.
 
+mod marks;
 mod room;
 mod setup;
 mod show;
 mod wording;
 
 use crate::cli::Config;
+use crate::cli::config::KnownFailures;
 use crate::commands;
 use crate::cores::Gauge;
 use crate::driver::{Driven, Driver, Pressure};
 use crate::exit::Exit;
-use crate::ledger::{HowEnded, LedgerError, RunEnd};
+use crate::ledger::{HowEnded, LedgerError, RunEnd, default_path};
 use crate::pool::{CannotGoOn, Finish, StopReason};
 use crate::preview::{self, Means};
 use crate::recorder::RecorderError;
-use crate::report::{Facts, OutputError, Tally, Terminal, metrics};
+use crate::report::{Facts, OutputError, Tally, Terminal, is_known, metrics};
 use crate::sys::{self, OpenFiles};
 use setup::Ready;
 use show::Show;
@@ -116,6 +118,7 @@ async fn conclude(config: &Config, prepared: Ready, terminal: &mut Terminal) -> 
     };
     let mut facts = Facts::of_this_build(output, workers, started_at, &end);
     facts.expected = terminal.expected();
+    facts.place = place(config, &facts.output, kept_until_the_end.ledger());
     let closed = hands.into_recorder().finish(end);
     facts.how = Some(how_closed(end.how, closed.as_ref().err()));
     let recorded = closed.map_or_else(
@@ -135,7 +138,20 @@ async fn conclude(config: &Config, prepared: Ready, terminal: &mut Terminal) -> 
     } else {
         Exit::SomeFailed
     };
-    exit(&driven, terminal.tally()).merge(recorded).merge(told)
+    exit(&driven, terminal.tally(), config.output.known_failures)
+        .merge(recorded)
+        .merge(told)
+}
+
+/// What `pressroom report` has to be told to find this run.
+fn place(config: &Config, output: &Path, ledger: &Path) -> Option<PathBuf> {
+    if config.output.dry_run {
+        None
+    } else if ledger == default_path(output) {
+        Some(output.to_owned())
+    } else {
+        Some(ledger.to_owned())
+    }
 }
 
 /// How the run ended, seen from what became of the ledger: where that had no room, the disk is full and nothing is broken.
@@ -200,8 +216,10 @@ fn how(finish: Finish) -> HowEnded {
 }
 
 /// How the program ends: the truth about the files, and about what ended the run.
-fn exit(driven: &Driven, tally: &Tally) -> Exit {
-    let failed = tally.failed_in_all() + tally.failed_before > 0 || !driven.unkillable.is_empty();
+fn exit(driven: &Driven, tally: &Tally, known: KnownFailures) -> Exit {
+    let failed = tally.failed_in_all() > 0
+        || !is_known(tally.failed_before, known)
+        || !driven.unkillable.is_empty();
     let files = if failed {
         Exit::SomeFailed
     } else {
@@ -231,13 +249,14 @@ fn now_ms() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::passed::PassedOver;
 
     fn driven(finish: Finish) -> Driven {
         Driven {
             finish,
             signal: Some(15),
             discovered: 0,
-            ignored: 0,
+            ignored: PassedOver::default(),
             unkillable: Vec::new(),
             start_trouble: None,
             source_broke: false,
@@ -258,7 +277,10 @@ mod tests {
             ),
         ];
         for (finish, code) in table {
-            assert_eq!(exit(&driven(finish), &Tally::default()).code(), code);
+            assert_eq!(
+                exit(&driven(finish), &Tally::default(), KnownFailures::Fail).code(),
+                code
+            );
         }
     }
 
@@ -279,22 +301,30 @@ mod tests {
             failed_before: 1,
             ..Tally::default()
         };
-        assert_eq!(exit(&driven(Finish::Complete), &tally).code(), 1);
+        let of = |driven: &Driven, known| exit(driven, &tally, known).code();
+        assert_eq!(of(&driven(Finish::Complete), KnownFailures::Fail), 1);
+        assert_eq!(of(&driven(Finish::Complete), KnownFailures::Ok), 0);
         let early = driven(Finish::Stopped(StopReason::RunFor));
-        assert_eq!(exit(&early, &tally).code(), 4);
+        assert_eq!(of(&early, KnownFailures::Fail), 4);
     }
 
     #[test]
     fn a_search_that_broke_off_is_no_success() {
         let mut driven = driven(Finish::Complete);
         driven.source_broke = true;
-        assert_eq!(exit(&driven, &Tally::default()).code(), 3);
+        assert_eq!(
+            exit(&driven, &Tally::default(), KnownFailures::Ok).code(),
+            3
+        );
     }
 
     #[test]
     fn a_process_that_cannot_be_killed_is_no_success() {
         let mut driven = driven(Finish::Complete);
         driven.unkillable.push(7);
-        assert_eq!(exit(&driven, &Tally::default()).code(), 1);
+        assert_eq!(
+            exit(&driven, &Tally::default(), KnownFailures::Ok).code(),
+            1
+        );
     }
 }

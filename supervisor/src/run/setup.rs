@@ -1,6 +1,6 @@
 //! Everything a run needs before it starts, in an order in which each step may still refuse.
 
-use super::{Refusal, now_ms, room, wording};
+use super::{Refusal, marks, now_ms, room, wording};
 use crate::cli::Config;
 use crate::cli::config::{self, Destination, Oversize};
 use crate::cores::{self, Wish, WorkerCount};
@@ -11,12 +11,12 @@ use crate::lock::{Lock, Territory};
 use crate::pool::{Machine, MaxFail, Policy};
 use crate::publish;
 use crate::recorder::{self, Setup};
-use crate::report::Terminal;
+use crate::report::{Terminal, check_reach};
 use crate::signal::Signals;
 use crate::source::{self, Roots};
 use crate::sys::Room;
 use crate::sys::cgroup::{self, Delegated};
-use crate::sys::{self, OpenFiles};
+use crate::sys::{self, OpenFiles, Priority};
 use crate::units::{Amount, CountOrShare};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,9 +28,6 @@ const SIGHTINGS: usize = 256;
 
 /// Messages of workers that may wait for the driver.
 const HEARD: usize = 256;
-
-/// Niceness of workers in the background.
-const BACKGROUND_NICE: u8 = 19;
 
 /// Ready to start.
 pub(super) struct Ready {
@@ -77,30 +74,6 @@ impl Drop for Home {
     }
 }
 
-/// Marks the folder originals are put aside in, so that no later run takes them for input. One that holds what is to be
-/// worked on cannot be marked: it would be passed over itself.
-fn mark_backup(config: &Config, roots: &Roots) -> Result<(), Refusal> {
-    let Some(folder) = roots.backup().filter(|_| !config.output.dry_run) else {
-        return Ok(());
-    };
-    if roots
-        .folders_in_place()
-        .iter()
-        .any(|root| root.starts_with(folder))
-    {
-        return Err(Refusal::usage(&format!(
-            "--backup {} holds the pictures that are to be replaced; name a folder of its own",
-            folder.display()
-        )));
-    }
-    crate::originals::mark(folder).map_err(|error| {
-        Refusal::cannot_run(&format!(
-            "the folder for backups, {}, cannot be made: {error}; name another with --backup",
-            folder.display()
-        ))
-    })
-}
-
 /// Gets everything ready; must be called inside the runtime, on the main thread.
 pub(super) fn prepare(
     config: &Arc<Config>,
@@ -110,11 +83,13 @@ pub(super) fn prepare(
     let started = Instant::now();
     let started_at = now_ms();
     let roots = Roots::resolve(config).map_err(|error| Refusal::usage(&error))?;
+    let made = Some(roots.output()).filter(|_| !config.output.dry_run);
+    check_reach(&config.output, made).map_err(|error| Refusal::usage(&error))?;
     let cgroup = cgroup(config)?;
     let lock = claim(config, &roots, terminal)?;
     // Whoever waits for the lock can be ended by a signal as any program is: nothing has been touched yet.
     let signals = Signals::listen();
-    mark_backup(config, &roots)?;
+    marks::mark(config, &roots)?;
     let facts = cores::survey(Path::new("/"));
     let count = cores::choose(&facts, &wish(config, &roots));
     let home = home(config, &roots)?;
@@ -134,11 +109,7 @@ pub(super) fn prepare(
         run,
     })
     .map_err(|error| Refusal::cannot_run(&error))?;
-    let sifter = Sifter {
-        reader: reader(config, &roots, &recorder)?,
-        lookup: lookup(config),
-        started,
-    };
+    let sifter = sifter(config, &roots, &recorder, started)?;
     let header = wording::Draft::new(config, &count, cgroup.is_some());
     let caps = caps(config, facts.memory.map(|memory| memory.available));
     let setup = worker_setup(config, &roots, caps, cgroup, &home);
@@ -197,7 +168,7 @@ fn claim(config: &Config, roots: &Roots, terminal: &mut Terminal) -> Result<Opti
     let lock = lock(config, roots, terminal)?;
     terminal
         .open_records(&config.output)
-        .map_err(|error| Refusal::cannot_run(&error))?;
+        .map_err(|error| Refusal::usage(&error))?;
     Ok(lock)
 }
 
@@ -258,6 +229,21 @@ fn ledger(config: &Config, output: &Path) -> PathBuf {
 /// The same place, whatever becomes of the current folder; without one the path stays as it is.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// What takes out inputs that need no worker.
+fn sifter(
+    config: &Config,
+    roots: &Roots,
+    recorder: &recorder::Recorder,
+    started: Instant,
+) -> Result<Sifter, Refusal> {
+    Ok(Sifter {
+        reader: reader(config, roots, recorder)?,
+        lookup: lookup(config),
+        started,
+        originals: roots.backup().map(Path::to_owned),
+    })
 }
 
 /// Where earlier runs are looked up. A dry run looks into the real ledger, if there is one.
@@ -340,10 +326,10 @@ fn worker_setup(
         readable: roots.readable(),
         output: home.output.clone(),
         in_place: config.in_place(),
-        nice: if running.background {
-            Some(BACKGROUND_NICE)
+        priority: if running.background {
+            Some(Priority::Background)
         } else {
-            running.nice
+            running.nice.map(Priority::Nice)
         },
         cgroup,
         quarantine: running.quarantine.as_deref().map(absolute),
@@ -376,6 +362,7 @@ fn publishing(config: &Config, roots: &Roots) -> publish::Policy {
                 backup: roots.backup().map(Path::to_owned),
             },
         },
+        restore: config.running.recheck,
         overwrite: match publishing.overwrite {
             config::Overwrite::Never => publish::Overwrite::Never,
             config::Overwrite::Smaller => publish::Overwrite::Smaller,

@@ -2,11 +2,13 @@
 
 use super::wording::Draft;
 use crate::driver::Audience;
+use crate::passed::Passed;
 use crate::pool::WorkerId;
 use crate::report::Terminal;
 use crate::task::{Record, Task};
 use crate::units::show_memory;
 use pressroom_shared::Enforced;
+use std::path::Path;
 
 /// The terminal as an audience. The head of the run is held back until a worker has said what really is enforced.
 pub(super) struct Show<'a> {
@@ -46,6 +48,10 @@ impl Audience for Show<'_> {
 
     fn all_found(&mut self, total: u64) {
         self.terminal.found(total, true);
+    }
+
+    fn passed_over(&mut self, path: &Path, why: Passed) {
+        self.terminal.passed_over(path, why);
     }
 
     fn ready(&mut self, enforced: &Enforced) {

@@ -1,10 +1,11 @@
 //! Names from a list (`--files-from`): one a line, or ended by NUL bytes. Streams; keeps sixteen bytes per name.
 
 use super::roots::Roots;
-use super::walk::look;
+use super::walk::{look, passed};
 use super::{Finding, Source, Visit, failure, not_a_file};
 use crate::cli::config::{Config, HOME, ListFrom};
-use crate::filter::{self, Verdict};
+use crate::filter;
+use crate::passed::Passed;
 use pressroom_shared::{Failed, FailureKind};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -102,38 +103,44 @@ impl List {
         })
     }
 
-    /// What one listed name stands for; `None` if it is passed over.
-    fn name(&self, name: &OsStr) -> Option<Finding> {
+    /// What one listed name stands for.
+    fn name(&self, name: &OsStr) -> Finding {
         let typed = self.here.join(name);
         let found = fs::canonicalize(&typed)
             .and_then(|real| fs::metadata(&real).map(|found| (real, found)));
         let (real, found) = match found {
             Ok(found) => found,
             Err(error) => {
-                return Some(Finding::Fault {
+                return Finding::Fault {
                     path: typed,
                     failed: failure("find it", &error),
-                });
+                };
             }
         };
-        if found.is_dir() || self.is_own(&real) {
-            return None;
+        if found.is_dir() {
+            return passed(&real, Passed::Folder);
+        }
+        if self.is_own(&real) {
+            return passed(&real, Passed::Ours);
         }
         if !found.is_file() {
-            return Some(Finding::Fault {
+            return Finding::Fault {
                 path: real,
                 failed: not_a_file(found.file_type()),
-            });
+            };
         }
         let within = real.starts_with(&self.base) || self.config.selection.follow_symlinks;
         let Some(mirrored) = self.mirrored(&typed, &real).filter(|_| within) else {
-            return Some(Finding::Fault {
+            return Finding::Fault {
                 path: real,
                 failed: self.outside(),
-            });
+            };
         };
-        let taken = filter::chosen(&self.config.selection, &mirrored) == Verdict::Take;
-        taken.then(|| look(real, mirrored))
+        if filter::chosen(&self.config.selection, &mirrored) {
+            look(real, mirrored)
+        } else {
+            passed(&real, Passed::Excluded)
+        }
     }
 
     /// The name below the base, as it was typed if possible.
@@ -170,9 +177,8 @@ impl List {
 }
 
 impl Source for List {
-    fn visit(&mut self, visit: Visit<'_>) -> ControlFlow<(), u64> {
+    fn visit(&mut self, visit: Visit<'_>) -> ControlFlow<()> {
         let mut seen = HashSet::new();
-        let mut ignored = 0;
         let mut reader = match self.reader() {
             Ok(reader) => reader,
             Err(error) => return unreadable(&error, visit),
@@ -180,13 +186,12 @@ impl Source for List {
         loop {
             let name = match next_name(&mut *reader, self.separator) {
                 Ok(Some(name)) => name,
-                Ok(None) => return ControlFlow::Continue(ignored),
+                Ok(None) => return ControlFlow::Continue(()),
                 Err(error) => return unreadable(&error, visit),
             };
             match self.name(&name) {
-                None => ignored += 1,
-                Some(finding) if !seen.insert(self.fingerprint(finding.path())) => {}
-                Some(finding) => visit(finding)?,
+                finding if !seen.insert(self.fingerprint(finding.path())) => {}
+                finding => visit(finding)?,
             }
         }
     }
@@ -197,13 +202,12 @@ impl Source for List {
     }
 }
 
-fn unreadable(error: &io::Error, visit: Visit<'_>) -> ControlFlow<(), u64> {
+fn unreadable(error: &io::Error, visit: Visit<'_>) -> ControlFlow<()> {
     let failed = failure("read the list of --files-from", error);
     visit(Finding::Fault {
         path: PathBuf::from("--files-from"),
         failed,
-    })?;
-    ControlFlow::Continue(0)
+    })
 }
 
 /// The next name that is not empty.

@@ -3,8 +3,10 @@
 //!
 //! Runs in a thread of its own, because reading folders blocks. Opens no image.
 
+mod content;
 mod list;
 mod outlook;
+mod paths;
 mod roots;
 mod walk;
 
@@ -12,6 +14,7 @@ pub use outlook::{Expected, Outlook};
 pub use roots::{Roots, RootsError};
 
 use crate::cli::config::{Config, Inputs};
+use crate::passed::Passed;
 use crate::plan::{Census, Collisions, Planner};
 use crate::task::Task;
 use pressroom_shared::{Failed, FailureKind, Identity, JobId};
@@ -37,11 +40,15 @@ pub enum Sighting {
         /// Why.
         failed: Failed,
     },
-    /// All has been told.
-    Ended {
-        /// Files passed over: no image by name, hidden, left out by a pattern, or a link that is not followed.
-        ignored: u64,
+    /// Something that is no input.
+    PassedOver {
+        /// Absolute path.
+        path: PathBuf,
+        /// Why.
+        why: Passed,
     },
+    /// All has been told.
+    Ended,
 }
 
 /// One thing a source found.
@@ -63,13 +70,22 @@ pub(crate) enum Finding {
         /// Why.
         failed: Failed,
     },
+    /// A file or folder that is no input.
+    PassedOver {
+        /// Absolute path.
+        path: PathBuf,
+        /// Why.
+        why: Passed,
+    },
 }
 
 impl Finding {
     /// Where it stands.
     fn path(&self) -> &Path {
         match self {
-            Self::File { source: path, .. } | Self::Fault { path, .. } => path,
+            Self::File { source: path, .. }
+            | Self::Fault { path, .. }
+            | Self::PassedOver { path, .. } => path,
         }
     }
 }
@@ -79,10 +95,10 @@ pub(crate) type Visit<'a> = &'a mut dyn FnMut(Finding) -> ControlFlow<()>;
 
 /// A place where jobs come from. Can be gone through more than once and gives the same order each time.
 pub(crate) trait Source: Send {
-    /// Tells of everything found, and answers how many files were passed over.
+    /// Tells of everything found.
     ///
     /// Breaks off as soon as `visit` says so.
-    fn visit(&mut self, visit: Visit<'_>) -> ControlFlow<(), u64>;
+    fn visit(&mut self, visit: Visit<'_>) -> ControlFlow<()>;
 
     /// Whether two findings could have one mirrored name.
     fn may_repeat_names(&self) -> bool;
@@ -161,8 +177,9 @@ fn tell(
             std::fs::symlink_metadata(path).map_or(UNKNOWN, |metadata| identity(&metadata));
         send(refused(number(), path, identity, failed.clone()))?;
     }
-    let ignored = source.visit(&mut |finding| match finding {
+    source.visit(&mut |finding| match finding {
         Finding::Fault { path, failed } => send(refused(number(), &path, UNKNOWN, failed)),
+        Finding::PassedOver { path, why } => send(Sighting::PassedOver { path, why }),
         Finding::File { source, .. } if collisions.refuses(&source) => ControlFlow::Continue(()),
         Finding::File {
             source,
@@ -170,7 +187,7 @@ fn tell(
             identity,
         } => send(placed(number(), planner, source, &mirrored, identity)),
     })?;
-    send(Sighting::Ended { ignored })
+    send(Sighting::Ended)
 }
 
 /// Finds inputs that want the same output before any work starts, where there can be any.
@@ -203,8 +220,7 @@ fn each_place(
             note(&source, &mirrored, &place.target);
         }
         ControlFlow::Continue(())
-    })?;
-    ControlFlow::Continue(())
+    })
 }
 
 fn placed(

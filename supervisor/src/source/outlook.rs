@@ -45,10 +45,18 @@ impl Outlook {
     }
 
     fn note(&self, finding: &Finding) -> ControlFlow<()> {
+        match finding {
+            Finding::PassedOver { .. } => return self.go_on(),
+            Finding::File { .. } | Finding::Fault { .. } => {}
+        }
         self.inputs.fetch_add(1, Ordering::Relaxed);
         if let Finding::File { identity, .. } = finding {
             self.bytes.fetch_add(identity.size, Ordering::Relaxed);
         }
+        self.go_on()
+    }
+
+    fn go_on(&self) -> ControlFlow<()> {
         if self.unwanted.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {

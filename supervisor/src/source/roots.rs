@@ -1,5 +1,6 @@
 //! The inputs as they stand on disk: resolved once, before anything starts.
 
+use super::paths::{same_file, unrooted, without_deepest};
 use crate::cli::config::{Config, Destination, HOME, Inputs};
 use pressroom_shared::Failed;
 use std::collections::{BTreeSet, HashSet};
@@ -16,12 +17,18 @@ const READABLE: usize = 32 << 10;
 #[derive(Debug, thiserror::Error)]
 pub enum RootsError {
     /// None of the inputs can be used; wrong usage.
-    #[error("there is nothing to do: {} {message}", path.display())]
+    #[error("there is nothing to do: {} {message}; check the spelling", path.display())]
     NoInput {
         /// The first of them.
         path: PathBuf,
         /// What is wrong with it.
         message: String,
+    },
+    /// Results go into a folder, and there is a file; wrong usage.
+    #[error("-o {} is a file: name a folder for the results, one that need not be there yet", path.display())]
+    OutputIsFile {
+        /// The file.
+        path: PathBuf,
     },
     /// What a list names is mirrored below a folder; wrong usage.
     #[error("{} is a file: with --files-from, PATH is the folder whose tree is mirrored", path.display())]
@@ -118,6 +125,9 @@ impl Roots {
         };
         if let (true, Some(Root::File { path, .. })) = (is_list, named.first()) {
             return Err(RootsError::BaseIsFile { path: path.clone() });
+        }
+        if output.is_file() && !config.in_place() {
+            return Err(RootsError::OutputIsFile { path: output });
         }
         let own = config
             .own_folders()
@@ -337,22 +347,6 @@ fn name_roots(named: &mut [Root], in_place: bool) {
     }
 }
 
-/// The same paths, but of those that lie deepest the folders that hold them.
-fn without_deepest(paths: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
-    let depth = |path: &Path| path.components().count();
-    let deepest = paths.iter().map(|path| depth(path)).max();
-    let above = |path: PathBuf| match path.parent() {
-        Some(folder) if Some(depth(&path)) == deepest => folder.to_owned(),
-        Some(_) | None => path,
-    };
-    paths.into_iter().map(above).collect()
-}
-
-/// An absolute path without its leading slash.
-fn unrooted(path: &Path) -> PathBuf {
-    path.strip_prefix("/").unwrap_or(path).to_owned()
-}
-
 fn folder_of(named: &[Root]) -> Option<PathBuf> {
     named.iter().find_map(|root| match root {
         Root::Folder { path, .. } => Some(path.clone()),
@@ -381,14 +375,4 @@ fn resolve_ahead(path: &Path) -> Result<PathBuf, RootsError> {
         })
     });
     Ok(resolved.unwrap_or(absolute))
-}
-
-/// Whether both exist and are one and the same.
-pub(super) fn same_file(one: &Path, other: &Path) -> bool {
-    let id = |path: &Path| {
-        fs::metadata(path)
-            .map(|metadata| (metadata.dev(), metadata.ino()))
-            .ok()
-    };
-    id(one).is_some_and(|one| Some(one) == id(other))
 }

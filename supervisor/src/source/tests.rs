@@ -54,13 +54,15 @@ fn config() -> Config {
 }
 
 /// Everything told, images as "source -> target" below the folders of `place`, refusals as "source: kind".
-fn told(place: &Place, config: &Config) -> (Vec<String>, u64) {
+/// and what was passed over as "path: kind".
+fn told(place: &Place, config: &Config) -> (Vec<String>, Vec<String>) {
     let config = Arc::new(config.clone());
     let roots = Roots::resolve(&config).unwrap();
     let (sender, mut receiver) = tokio::sync::mpsc::channel(1);
     let thread = start(&config, roots, sender).unwrap();
     let mut lines = Vec::new();
-    let mut ignored = None;
+    let mut ignored = Vec::new();
+    let mut ended = false;
     let mut ids = 0;
     let below = |path: &Path| {
         path.strip_prefix(place.path(""))
@@ -69,7 +71,7 @@ fn told(place: &Place, config: &Config) -> (Vec<String>, u64) {
             .to_string()
     };
     while let Some(sighting) = receiver.blocking_recv() {
-        assert_eq!(ignored, None, "nothing comes after the end");
+        assert!(!ended, "nothing comes after the end");
         match sighting {
             Sighting::Image(task) => {
                 assert_eq!(task.id, JobId(ids));
@@ -89,11 +91,15 @@ fn told(place: &Place, config: &Config) -> (Vec<String>, u64) {
                 ids += 1;
                 lines.push(format!("{}: {:?}", below(&task.source), failed.kind));
             }
-            Sighting::Ended { ignored: count } => ignored = Some(count),
+            Sighting::PassedOver { path, why } => {
+                ignored.push(format!("{}: {}", below(&path), why.name()))
+            }
+            Sighting::Ended => ended = true,
         }
     }
     thread.join().unwrap();
-    (lines, ignored.unwrap())
+    assert!(ended);
+    (lines, ignored)
 }
 
 #[test]
@@ -119,9 +125,60 @@ fn a_single_folder_is_mirrored_in_order_and_the_rest_is_counted() {
         ]
     );
     assert_eq!(
-        ignored, 2,
-        "the text and the hidden file; hidden folders are not looked into"
+        ignored,
+        [
+            "in/.cache: hidden",
+            "in/.hidden.jpg: hidden",
+            "in/notes.txt: not_a_picture"
+        ],
+        "hidden folders are not looked into"
     );
+}
+
+#[test]
+fn the_content_tells_where_the_name_does_not() {
+    let place = Place::new();
+    for name in ["in/IMG_0001", "in/old/b.jpg~", "in/c.2024"] {
+        place.file(name);
+        fs::write(place.path(name), b"\xff\xd8\xff\xe0\0\x10JFIF\0").unwrap();
+    }
+    place.file("in/Makefile");
+    place.file("in/locked");
+    fs::write(place.path("in/film.xmp"), b"\xff\xd8\xff\xe0").unwrap();
+    let mut config = place.config(&["in"]);
+    let (lines, ignored) = told(&place, &config);
+    assert_eq!(
+        lines,
+        [
+            "in/IMG_0001 -> out/IMG_0001",
+            "in/c.2024 -> out/c.2024",
+            "in/old/b.jpg~ -> out/old/b.jpg~"
+        ]
+    );
+    let not =
+        ["in/Makefile", "in/film.xmp", "in/locked"].map(|name| format!("{name}: not_a_picture"));
+    assert_eq!(ignored, not);
+    config.selection.by_name = true;
+    let (lines, ignored) = told(&place, &config);
+    assert_eq!((lines.len(), ignored.len()), (0, 6));
+}
+
+#[test]
+fn results_and_originals_of_earlier_runs_are_passed_over_unless_named() {
+    let place = Place::new();
+    for name in ["in/a.jpg", "in/small/a.jpg", "in/originals/a.jpg"] {
+        place.file(name);
+    }
+    crate::marks::mark_originals(&place.path("in/originals")).unwrap();
+    let config = place.config(&["in"]);
+    assert_eq!(told(&place, &config).0.len(), 2, "not marked");
+    fs::create_dir_all(place.path("in/small/.pressroom")).unwrap();
+    fs::write(place.path("in/small/.pressroom/results"), "").unwrap();
+    let (lines, ignored) = told(&place, &config);
+    assert_eq!(lines, ["in/a.jpg -> out/a.jpg"]);
+    assert_eq!(ignored, ["in/originals: ours", "in/small: ours"]);
+    let named = place.config(&["in/small"]);
+    assert_eq!(told(&place, &named).0, ["in/small/a.jpg -> out/a.jpg"]);
 }
 
 #[test]
@@ -249,7 +306,16 @@ fn links_are_passed_over_unless_asked_for() {
             "in/real/one.jpg -> out/real/one.jpg"
         ]
     );
-    assert_eq!(ignored, 5);
+    assert_eq!(
+        ignored,
+        [
+            "in/again: link",
+            "in/dangling.jpg: dangling_link",
+            "in/link.jpg: link",
+            "in/loop: link",
+            "in/out-of-tree: link"
+        ]
+    );
     config.selection.follow_symlinks = true;
     let (lines, _) = told(&place, &config);
     assert_eq!(
@@ -297,7 +363,8 @@ fn pipes_and_missing_files_are_named_and_never_opened() {
     )
     .unwrap();
     let (lines, ignored) = told(&place, &place.config(&["in"]));
-    assert_eq!((lines.len(), ignored), (1, 1));
+    assert_eq!(lines.len(), 1);
+    assert_eq!(ignored, ["in/pipe.jpg: special_file"]);
     let (lines, _) = told(
         &place,
         &place.config(&["in/pipe.jpg", "in/gone.jpg", "in/a.jpg"]),
@@ -480,7 +547,7 @@ fn what_is_listed_is_mirrored_below_the_base() {
             "elsewhere/c.jpg: Unreadable",
         ]
     );
-    assert_eq!(ignored, 2, "the folders");
+    assert_eq!(ignored, ["in: folder", "in/sub: folder"]);
 }
 
 #[test]

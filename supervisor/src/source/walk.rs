@@ -1,10 +1,11 @@
 //! The walk through folders: sorted within each folder, one folder in memory at a time, nothing opened but folders.
 
 use super::roots::{Root, Roots};
-use super::{Finding, Source, Visit, failure, identity};
+use super::{Finding, Source, Visit, content, failure, identity};
 use crate::cli::config::Config;
-use crate::filter::{self, Verdict};
-use crate::originals;
+use crate::filter::{self, ByName};
+use crate::marks;
+use crate::passed::Passed;
 use pressroom_shared::{Failed, FailureKind};
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -41,7 +42,6 @@ struct Tree {
 /// What one pass keeps in mind.
 #[derive(Default)]
 struct Pass {
-    ignored: u64,
     /// Identities of folders pressroom writes to, as far as they exist.
     own: HashSet<FileId>,
     /// Folders links have led to; each is entered once, so that a loop ends.
@@ -51,7 +51,7 @@ struct Pass {
 }
 
 impl Source for Walk {
-    fn visit(&mut self, visit: Visit<'_>) -> ControlFlow<(), u64> {
+    fn visit(&mut self, visit: Visit<'_>) -> ControlFlow<()> {
         let mut pass = Pass {
             own: self.own_ids(),
             ..Pass::default()
@@ -64,9 +64,7 @@ impl Source for Walk {
                         failed: failed.clone(),
                     })?;
                 }
-                Root::File { path, mirrored } => {
-                    self.named_file(path, mirrored, &mut pass, visit)?
-                }
+                Root::File { path, mirrored } => self.named_file(path, mirrored, visit)?,
                 Root::Folder { path, prefix } => {
                     pass.waiting.push(Tree {
                         path: path.clone(),
@@ -80,7 +78,7 @@ impl Source for Walk {
                 }
             }
         }
-        ControlFlow::Continue(pass.ignored)
+        ControlFlow::Continue(())
     }
 
     /// Two inputs that are called the same in the output share a tree there.
@@ -120,22 +118,13 @@ impl Walk {
             .collect()
     }
 
-    fn named_file(
-        &self,
-        path: &Path,
-        mirrored: &Path,
-        pass: &mut Pass,
-        visit: Visit<'_>,
-    ) -> ControlFlow<()> {
-        if filter::chosen(
-            &self.config.selection,
-            Path::new(mirrored.file_name().unwrap_or_default()),
-        ) == Verdict::Ignore
-        {
-            pass.ignored += 1;
-            return ControlFlow::Continue(());
+    fn named_file(&self, path: &Path, mirrored: &Path, visit: Visit<'_>) -> ControlFlow<()> {
+        let name = Path::new(mirrored.file_name().unwrap_or_default());
+        if filter::chosen(&self.config.selection, name) {
+            visit(look(path.to_owned(), mirrored.to_owned()))
+        } else {
+            visit(passed(path, Passed::Excluded))
         }
-        visit(look(path.to_owned(), mirrored.to_owned()))
     }
 
     /// Goes through one tree; links in it are put aside for later.
@@ -160,30 +149,66 @@ impl Walk {
             let mirrored = tree.prefix.join(relative);
             let kind = entry.file_type();
             if kind.is_dir() {
-                if !self.enters(&entry, &below, tree.linked, pass) {
+                if let Some(why) = self.unwanted(entry.path(), &below) {
+                    visit(passed(entry.path(), why))?;
+                    entries.skip_current_dir();
+                } else if !self.enters(&entry, tree.linked, pass) {
                     entries.skip_current_dir();
                 }
             } else if kind.is_symlink() {
                 self.link(entry.path(), below, mirrored, pass, visit)?;
-            } else if kind.is_file()
-                && filter::file(&self.config.selection, &below) == Verdict::Take
-            {
-                if !self.named.contains(entry.path()) {
-                    visit(look(entry.into_path(), mirrored))?;
-                }
-            } else {
-                pass.ignored += 1;
+            } else if !kind.is_file() {
+                visit(passed(entry.path(), Passed::Special))?;
+            } else if !self.named.contains(entry.path()) {
+                self.file(entry.into_path(), &below, mirrored, visit)?;
             }
         }
         ControlFlow::Continue(())
     }
 
-    fn enters(&self, entry: &DirEntry, below: &Path, linked: bool, pass: &mut Pass) -> bool {
-        if filter::folder(&self.config.selection, below) == Verdict::Ignore
-            || self.named.contains(entry.path())
-            || self.roots.own.iter().any(|own| own == entry.path())
-            || originals::is_marked(entry.path())
-        {
+    /// A file found in a walk.
+    fn file(
+        &self,
+        path: PathBuf,
+        below: &Path,
+        mirrored: PathBuf,
+        visit: Visit<'_>,
+    ) -> ControlFlow<()> {
+        match self.why_not(&path, below) {
+            None => visit(look(path, mirrored)),
+            Some(why) => visit(passed(&path, why)),
+        }
+    }
+
+    /// Why the file at `path` is passed over; its content is looked at only where its name tells nothing.
+    fn why_not(&self, path: &Path, below: &Path) -> Option<Passed> {
+        match filter::file(&self.config.selection, below) {
+            ByName::Picture => None,
+            ByName::Passed(why) => Some(why),
+            ByName::Anything => match content::is_picture(path) {
+                Ok(true) => None,
+                Ok(false) => Some(Passed::NotPicture),
+                Err(_) => Some(Passed::Unreadable),
+            },
+        }
+    }
+
+    /// Why a folder is passed over, where somebody may want to know.
+    fn unwanted(&self, path: &Path, below: &Path) -> Option<Passed> {
+        let why = filter::folder(&self.config.selection, below);
+        let why = why.or_else(|| marks::is_ours(path).then_some(Passed::Ours));
+        why.filter(|_| !self.is_expected(path))
+    }
+
+    /// Whether everybody knows that a folder is passed over here: it has its own turn, or this run writes to it.
+    fn is_expected(&self, path: &Path) -> bool {
+        filter::is_own(path)
+            || self.named.contains(path)
+            || self.roots.own.iter().any(|own| own == path)
+    }
+
+    fn enters(&self, entry: &DirEntry, linked: bool, pass: &mut Pass) -> bool {
+        if self.is_expected(entry.path()) {
             return false;
         }
         // Without its metadata a folder cannot be told from our own; reading it would fail as well and says why.
@@ -204,18 +229,22 @@ impl Walk {
         visit: Visit<'_>,
     ) -> ControlFlow<()> {
         let selection = &self.config.selection;
-        let as_file = filter::file(selection, &below) == Verdict::Take;
-        if selection.follow_symlinks {
-            let target = fs::canonicalize(path)
-                .and_then(|real| fs::metadata(&real).map(|found| (real, found)));
-            match target {
-                Err(error) if as_file => return visit(dangling(path, &error)),
-                Ok((real, found)) if found.is_file() && as_file && !self.is_own(&real) => {
-                    return visit(look(real, mirrored));
-                }
-                Ok((real, found))
-                    if found.is_dir() && filter::folder(selection, &below) == Verdict::Take =>
-                {
+        if !selection.follow_symlinks {
+            return visit(passed(path, not_followed(path)));
+        }
+        let target =
+            fs::canonicalize(path).and_then(|real| fs::metadata(&real).map(|found| (real, found)));
+        match target {
+            Err(error) => match filter::file(selection, &below) {
+                ByName::Picture => visit(dangling(path, &error)),
+                ByName::Anything => visit(passed(path, Passed::Dangling)),
+                ByName::Passed(why) => visit(passed(path, why)),
+            },
+            Ok((real, _)) if self.is_own(&real) => ControlFlow::Continue(()),
+            Ok((real, found)) if found.is_file() => self.file(real, &below, mirrored, visit),
+            Ok((real, found)) if found.is_dir() => match filter::folder(selection, &below) {
+                Some(why) => visit(passed(path, why)),
+                None => {
                     if self.leads_outside(&real) && pass.visited.insert(file_id(&found)) {
                         pass.waiting.push(Tree {
                             path: real,
@@ -224,13 +253,11 @@ impl Walk {
                             linked: true,
                         });
                     }
-                    return ControlFlow::Continue(());
+                    ControlFlow::Continue(())
                 }
-                Ok(_) | Err(_) => {}
-            }
+            },
+            Ok(_) => visit(passed(path, Passed::Special)),
         }
-        pass.ignored += 1;
-        ControlFlow::Continue(())
     }
 
     /// Whether a linked folder is not walked anyway, as part of a named one or by holding one.
@@ -241,6 +268,21 @@ impl Walk {
 
     fn is_own(&self, real: &Path) -> bool {
         self.roots.own.iter().any(|own| real.starts_with(own))
+    }
+}
+
+/// Something that is passed over.
+pub(super) fn passed(path: &Path, why: Passed) -> Finding {
+    Finding::PassedOver {
+        path: path.to_owned(),
+        why,
+    }
+}
+
+fn not_followed(path: &Path) -> Passed {
+    match fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Passed::Dangling,
+        Ok(_) | Err(_) => Passed::Link,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Processes: signals, priorities, resident memory.
+//! Processes: signals, resident memory.
 
 use rustix::process::{Pid, getpid, kill_process, kill_process_group};
 use std::io;
@@ -84,16 +84,6 @@ pub(crate) fn resident_bytes(pid: u32) -> Option<u64> {
 /// Makes the kernel pick `pid` rather than the supervisor when the system runs out of memory.
 pub(crate) fn prefer_as_victim(pid: u32) -> io::Result<()> {
     std::fs::write(format!("/proc/{pid}/oom_score_adj"), "500")
-}
-
-/// Adds to the niceness of a process.
-pub(crate) fn nice_by(pid: u32, by: u8) -> io::Result<()> {
-    let Some(id) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
-        return Ok(());
-    };
-    let now = rustix::process::getpriority_process(Some(id))?;
-    rustix::process::setpriority_process(Some(id), (now + i32::from(by)).min(19))?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -39,7 +39,10 @@ pub(crate) const TESTS: &[Test] = &[
 ];
 
 fn the_greeting_names_protocol_and_build() {
-    let (_rig, ready) = Rig::ready();
+    let (rig, ready) = Rig::ready();
+    // The kernel keeps fifteen bytes of a name.
+    let name = std::fs::read_to_string(rig.proc("comm")).expect("a process");
+    assert_eq!(name.trim_end(), "pressroom-worke");
     assert_eq!((ready.protocol, ready.build.as_str()), (PROTOCOL, BUILD_ID));
 }
 

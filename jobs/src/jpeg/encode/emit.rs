@@ -98,7 +98,8 @@ impl<const N: usize> Emit for Bits<'_, '_, N> {
 /// Magnitudes whose size stands in a table: nearly all there are. Counting leading zeros is slow on processors that the
 /// default build must run on.
 const TABLED: usize = 256;
-const SIZES: [u8; TABLED] = {
+/// Size categories of those magnitudes.
+pub const SIZES: [u8; TABLED] = {
     let mut sizes = [0; TABLED];
     let mut value = 1;
     while value < TABLED {

@@ -57,13 +57,29 @@ fn random_plane(
     plane
 }
 
-/// Bytes without the zeros stuffed after 0xFF inside scans.
+/// Bytes without the zeros stuffed after 0xFF inside scans; a segment's length may look like one.
 fn unstuffed(bytes: &[u8]) -> u64 {
-    let stuffed = bytes
-        .windows(2)
-        .filter(|pair| pair == &[0xFF, 0x00])
-        .count();
+    let (mut at, mut stuffed) = (2, 0);
+    while at + 3 < bytes.len() {
+        at += match bytes[at..at + 2] {
+            [0xFF, 0x00] => {
+                stuffed += 1;
+                2
+            }
+            [0xFF, _] => 2 + usize::from(u16::from_be_bytes([bytes[at + 2], bytes[at + 3]])),
+            _ => 1,
+        };
+    }
     (bytes.len() - stuffed) as u64
+}
+
+/// A table of 255 bytes has a length that looks like a stuffed zero: found by the test below.
+#[test]
+fn a_segments_length_is_no_stuffing() {
+    let file = [
+        0xFF, 0xD8, 0xFF, 0xC4, 0x00, 0x03, 0xFF, 0x00, 0xFF, 0x00, 1, 2,
+    ];
+    assert_eq!(unstuffed(&file), 11);
 }
 
 proptest! {

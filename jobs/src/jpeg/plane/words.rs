@@ -67,14 +67,28 @@ impl Iterator for Words<'_> {
 /// Writes one coefficient as words; returns how many were used (1 or 2).
 #[inline]
 pub fn put_word(out: &mut [u16], index: usize, value: i16) -> usize {
-    let head = (index as u16) << 10;
-    if (-511..=511).contains(&value) {
-        out[0] = head | (value as u16 & 0x3ff);
-        return 1;
+    let (pair, used) = pair::<false>(index, value);
+    out[0] = pair as u16;
+    if used > 1 {
+        out[1] = (pair >> 16) as u16;
     }
-    out[0] = head | ESCAPE;
-    out[1] = value as u16;
-    2
+    used
+}
+
+/// One coefficient as two words, the first in the lower half, and how many of them count (1 or 2): one if it `IS_SMALL`.
+#[inline(always)]
+pub(in crate::jpeg) fn pair<const IS_SMALL: bool>(index: usize, value: i16) -> (u32, usize) {
+    let escaped = !IS_SMALL && !(-511..=511).contains(&value);
+    let low = if escaped {
+        ESCAPE
+    } else {
+        value as u16 & 0x3ff
+    };
+    let first = (index as u16) << 10 | low;
+    (
+        u32::from(value as u16) << 16 | u32::from(first),
+        1 + usize::from(escaped),
+    )
 }
 
 /// Writes two words at `at`, the lower half first; there must be room, which a block never lacks.

@@ -5,14 +5,17 @@
 //! run before the next one. It was measured and left out: at equal sizes it scored no higher in SSIMULACRA2, and it took
 //! twice the time.
 
-use super::costs::Costs;
-use crate::jpeg::encode::emit::size;
+use super::costs::{Costs, LEVELS};
+use crate::jpeg::encode::emit::{SIZES, size};
 use crate::jpeg::encode::progressive::{Range, SIXTEEN_ZEROS};
 use crate::jpeg::huffman_out::Histogram;
-use crate::jpeg::plane::{MAX_WORDS, Words, put_word};
+use crate::jpeg::plane::{MAX_WORDS, Words, pair, put_pair};
+use std::hint::select_unpredictable;
 
 /// Adding this to a number below 2^22 leaves the nearest integer in the lowest bits of its mantissa.
 const ROUND: f32 = 8_388_608.0;
+/// Magnitudes below, in new steps, have levels whose bits stand in a table; nearly all have.
+const SMALL: f32 = LEVELS as f32 - 1.5;
 
 /// A coefficient that may survive.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,10 +32,11 @@ impl Candidate {
         (self.index & 63) as usize
     }
 
-    /// The nearest level without its sign, the even one of two as near.
+    /// The nearest level without its sign, the even one of two as near, as both kinds of number; never less than 1.
     #[inline(always)]
-    fn level(self) -> u32 {
-        (self.x.abs() + ROUND).to_bits() & 0x7F_FFFF
+    fn level(self) -> (u32, f32) {
+        let sum = self.x.abs().max(1.0) + ROUND;
+        (sum.to_bits() & 0x7F_FFFF, sum - ROUND)
     }
 
     /// `level` with the candidate's sign.
@@ -90,126 +94,111 @@ pub struct Terms<'a> {
     pub factor: f32,
 }
 
-/// A level for a candidate.
-struct Choice {
+/// A band while its levels are chosen.
+struct Choosing {
+    words: usize,
+    /// Zigzag index behind the last coefficient kept.
+    next: usize,
+    /// What all coefficients kept are worth in bits, less those of coding them.
+    net: f32,
+    /// Of the last coefficient kept: its candidate, its level, and the run before it.
+    last: usize,
     level: u32,
-    /// Bits that the distortion taken away is worth, less those of coding it.
-    gain: f32,
+    run: usize,
 }
 
 impl Terms<'_> {
     /// Writes the levels chosen for the band's `candidates` into `out` and counts their symbols.
-    #[inline]
+    #[inline(always)]
     pub fn choose(
         &self,
         candidates: &[Candidate],
         out: &mut [u16; MAX_WORDS],
         counts: &mut Histogram,
     ) -> Chosen {
-        if let [only] = candidates {
-            return self.single(*only, out, counts);
-        }
-        let (mut words, mut next, mut net) = (0, self.range.0, 0.0);
-        // Of the last coefficient kept: itself, its level, and where the run before it began.
-        let (mut last, mut level, mut before) = (Candidate::default(), 0, next);
-        for &candidate in candidates {
-            let run = (candidate.place() - next) & 63;
-            let choice = self.level(candidate, run);
-            if choice.gain <= 0.0 {
-                continue;
-            }
-            count(counts, run, choice.level, 1);
-            // Sixty-three coefficients of two words each cannot reach the end; the mask only tells the compiler so.
-            let room = &mut out[words & 127..];
-            words += put_word(room, candidate.place(), candidate.signed(choice.level));
-            net += choice.gain;
-            (last, level, before) = (candidate, choice.level, next);
-            next = candidate.place() + 1;
-        }
-        if words == 0 {
-            return Chosen::NOTHING;
-        }
-        if net <= self.ending(next) {
-            self.take_back(&out[..words & 127], counts);
-            return Chosen::NOTHING;
-        }
-        let worth = || self.worth(last, last.place() - before, words == 1);
-        Chosen {
-            words,
-            next,
-            last: (level == 1).then(worth),
-        }
-    }
-
-    /// The same for one candidate, which is what most blocks of small results have.
-    #[inline]
-    fn single(
-        &self,
-        only: Candidate,
-        out: &mut [u16; MAX_WORDS],
-        counts: &mut Histogram,
-    ) -> Chosen {
-        let run = (only.place() - self.range.0) & 63;
-        let choice = self.level(only, run);
-        let next = only.place() + 1;
-        if choice.gain <= self.ending(next) {
-            return Chosen::NOTHING;
-        }
-        count(counts, run, choice.level, 1);
-        Chosen {
-            words: put_word(out, only.place(), only.signed(choice.level)),
-            next,
-            last: (choice.level == 1).then(|| self.worth(only, run, true)),
-        }
-    }
-
-    /// The better one of the nearest level and the one below.
-    #[inline(always)]
-    fn level(&self, candidate: Candidate, run: usize) -> Choice {
-        let weight = self.weights[candidate.place()] * self.factor;
-        let level = candidate.level();
-        let bits = self.costs.of_size(size(level) as usize)[run];
-        let nearest = Choice {
-            level,
-            gain: weight * candidate.gain(level as f32) - bits,
+        let mut band = Choosing {
+            words: 0,
+            next: self.range.0,
+            net: 0.0,
+            last: 0,
+            level: 0,
+            run: 0,
         };
-        if level == 1 || level & (level - 1) != 0 {
-            return nearest;
+        for (n, &candidate) in candidates.iter().enumerate() {
+            if candidate.x.abs() < SMALL {
+                self.decide::<true>(n, candidate, &mut band, out, counts);
+            } else {
+                self.decide::<false>(n, candidate, &mut band, out, counts);
+            }
         }
-        // One less takes fewer bits here; elsewhere it would only add distortion.
-        let fewer = self.costs.of_size(size(level - 1) as usize)[run];
-        let lower = weight * candidate.gain((level - 1) as f32) - fewer;
-        if lower <= nearest.gain {
-            return nearest;
-        }
-        Choice {
-            level: level - 1,
-            gain: lower,
-        }
-    }
-
-    /// Bits of ending the band before `next`, beyond those of an empty band.
-    #[inline(always)]
-    fn ending(&self, next: usize) -> f32 {
-        if next <= self.range.1 {
+        let ending = if band.next <= self.range.1 {
             self.costs.end
         } else {
             0.0
+        };
+        if band.net <= ending {
+            self.take_back(&out[..band.words & 127], counts);
+            return Chosen::NOTHING;
+        }
+        let last = candidates[band.last];
+        // The only one leaves an empty band behind.
+        let ending = if band.words == 1 { ending } else { 0.0 };
+        let worth = Last {
+            bits: self.costs.of_size(1)[band.run] + ending,
+            loss: self.weights[last.place()] * self.factor * last.gain(1.0),
+        };
+        Chosen {
+            words: band.words,
+            next: band.next,
+            last: (band.level == 1).then_some(worth),
         }
     }
 
-    /// What a last coefficient of level 1 is worth; the `only` one leaves an empty band behind.
+    /// Keeps the better one of a candidate's nearest level and the one below, or drops it.
+    ///
+    /// Which coefficients stay is chance, so nothing here branches on it: the word is written and the symbol looked up in
+    /// any case, and what is dropped advances nothing and counts for zero.
     #[inline(always)]
-    fn worth(&self, last: Candidate, run: usize, only: bool) -> Last {
-        let ending = if only {
-            self.ending(last.place() + 1)
-        } else {
-            0.0
+    fn decide<const IS_SMALL: bool>(
+        &self,
+        n: usize,
+        candidate: Candidate,
+        band: &mut Choosing,
+        out: &mut [u16; MAX_WORDS],
+        counts: &mut Histogram,
+    ) {
+        let place = candidate.place();
+        let run = place.wrapping_sub(band.next) & 63;
+        let (nearest, value) = candidate.level();
+        let size_of = |level: u32| {
+            if IS_SMALL {
+                SIZES[(level & 15) as usize].into()
+            } else {
+                size(level)
+            }
         };
-        Last {
-            bits: self.costs.of_size(1)[run & 63] + ending,
-            loss: self.weights[last.place()] * self.factor * last.gain(1.0),
-        }
+        let weight = self.weights[place] * self.factor;
+        let bits = |level: u32| {
+            if IS_SMALL {
+                self.costs.of_level(level)[run]
+            } else {
+                self.costs.of_size(size(level) as usize)[run]
+            }
+        };
+        let higher = weight * candidate.gain(value) - bits(nearest);
+        let lower = weight * candidate.gain(value - 1.0) - bits(nearest - 1);
+        let level = nearest - u32::from(lower > higher);
+        let gain = if lower > higher { lower } else { higher };
+        let kept = gain > 0.0;
+        let (pair, used) = pair::<IS_SMALL>(place, candidate.signed(level));
+        put_pair(out, band.words, pair);
+        count(counts, run, size_of(level), kept.into());
+        band.net += if kept { gain } else { 0.0 };
+        band.words += select_unpredictable(kept, used, 0);
+        band.next = select_unpredictable(kept, place + 1, band.next);
+        band.last = select_unpredictable(kept, n, band.last);
+        band.level = select_unpredictable(kept, level, band.level);
+        band.run = select_unpredictable(kept, run, band.run);
     }
 
     /// Counts `words` no longer.
@@ -220,7 +209,7 @@ impl Terms<'_> {
             count(
                 counts,
                 index - next,
-                value.unsigned_abs().into(),
+                size(value.unsigned_abs().into()),
                 1_u32.wrapping_neg(),
             );
             next = index + 1;
@@ -228,13 +217,15 @@ impl Terms<'_> {
     }
 }
 
-/// Counts `times` (or not at all) a coefficient of magnitude `level` after `run` zeros (T.81 F.1.2.2).
+/// Counts `times` (or not at all) a coefficient of `size` bits after `run` zeros (T.81 F.1.2.2).
 #[inline(always)]
-pub fn count(counts: &mut Histogram, run: usize, level: u32, times: u32) {
-    let symbol = (run & 15) << 4 | size(level) as usize & 15;
+pub fn count(counts: &mut Histogram, run: usize, size: u32, times: u32) {
+    let symbol = (run & 15) << 4 | size as usize & 15;
     counts.0[symbol] = counts.0[symbol].wrapping_add(times);
-    let zeros = &mut counts.0[usize::from(SIXTEEN_ZEROS)];
-    *zeros = zeros.wrapping_add((run as u32 >> 4).wrapping_mul(times));
+    if run > 15 {
+        let zeros = &mut counts.0[usize::from(SIXTEEN_ZEROS)];
+        *zeros = zeros.wrapping_add((run as u32 >> 4).wrapping_mul(times));
+    }
 }
 
 #[cfg(test)]
@@ -242,6 +233,7 @@ mod tests {
     use super::*;
     use crate::jpeg::encode::emit::Emit;
     use crate::jpeg::encode::progressive::{Band, Statistics};
+    use crate::jpeg::plane::put_word;
     use proptest::prelude::*;
 
     const RANGE: Range = (3, 63);

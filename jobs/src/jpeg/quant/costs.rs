@@ -1,9 +1,12 @@
 //! Bits that coding a coefficient takes, estimated from the symbols of an earlier pass.
 
+use crate::jpeg::encode::emit::size;
 use crate::jpeg::huffman_out::Histogram;
 
 /// Sizes (T.81 table F.2) that have a row of their own; larger ones cost like the last.
 const SIZES: usize = 12;
+/// Magnitudes whose bits stand in a table of their own.
+pub const LEVELS: usize = 8;
 /// Bits of the shortest Huffman code.
 const SHORTEST: f32 = 1.0;
 
@@ -12,6 +15,8 @@ const SHORTEST: f32 = 1.0;
 pub struct Costs {
     /// By size and zero run, sixteen-zero symbols and magnitude bits included.
     coefficient: [[f32; 64]; SIZES],
+    /// The same by magnitude, of those that are most of all.
+    levels: [[f32; 64]; LEVELS],
     /// Of ending a block early that has coefficients, beyond what an empty block costs.
     pub end: f32,
 }
@@ -42,14 +47,25 @@ impl Costs {
             let symbol = bits.of(((run & 15) << 4 | size) as u8);
             symbol + size as f32 + (run >> 4) as f32 * sixteen_zeros
         };
-        let row = |size: usize| std::array::from_fn(|run| cost(size, run));
+        let row = |size: usize| match size {
+            0 => [0.0; 64],
+            1.. => std::array::from_fn(|run| cost(size, run)),
+        };
+        let coefficient: [[f32; 64]; SIZES] = std::array::from_fn(row);
         Self {
-            coefficient: std::array::from_fn(|size| row(size.max(1))),
+            levels: std::array::from_fn(|level| coefficient[size(level as u32) as usize]),
+            coefficient,
             end,
         }
     }
 
-    /// Bits by zero run of a coefficient of `size`.
+    /// Bits by zero run of a coefficient of magnitude `level`, below [`LEVELS`]; one of 0 is not coded.
+    #[inline(always)]
+    pub fn of_level(&self, level: u32) -> &[f32; 64] {
+        &self.levels[level as usize % LEVELS]
+    }
+
+    /// Bits by zero run of a coefficient of `size`; one of size 0 is not coded.
     #[inline(always)]
     pub fn of_size(&self, size: usize) -> &[f32; 64] {
         &self.coefficient[size.min(SIZES - 1)]

@@ -182,7 +182,7 @@ impl Pass {
     }
 
     /// Requantises the AC coefficients that the quantiser has taken.
-    #[inline]
+    #[inline(always)]
     fn block(
         &mut self,
         column: usize,
@@ -201,11 +201,9 @@ impl Pass {
             }
             seen[n] = column + 1;
             lane.fill(across - column, block.words);
-            if block.rank != NOTHING {
-                self.savings[usize::from(block.rank)] += f64::from(block.bits);
-                let at = band.ranks.len() - across + column;
-                band.ranks[at] = block.rank;
-            }
+            self.savings[usize::from(block.rank)] += f64::from(block.bits);
+            let at = band.ranks.len() - across + column;
+            band.ranks[at] = block.rank;
         }
         Ok(())
     }

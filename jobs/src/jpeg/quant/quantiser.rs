@@ -5,10 +5,11 @@ use super::costs::Costs;
 use super::pass::Counter;
 use super::tables::{interpolate, radius};
 use crate::jpeg::encode::Role;
+use crate::jpeg::encode::emit::size;
 use crate::jpeg::encode::progressive::Range;
 use crate::jpeg::frame::QuantTable;
 use crate::jpeg::huffman_out::Histogram;
-use crate::jpeg::plane::{MAX_WORDS, Words, put_word};
+use crate::jpeg::plane::{ESCAPE, MAX_WORDS, Words, put_word};
 
 /// How levels are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub struct Tuning {
 
 /// Adding this to a number that 16 bits hold leaves the nearest integer in the lowest bits of the sum's mantissa.
 const ROUND: f32 = 12_582_912.0;
+/// Values of words stand six bits higher while they are read.
+const MOVED: f32 = 64.0;
 /// Rank of a block with nothing to leave out.
 pub const NOTHING: u8 = 255;
 /// Added to one half, how large a coefficient must be in new steps not to be zeroed, by distance from DC.
@@ -76,22 +79,16 @@ pub struct Block {
     pub bits: f32,
 }
 
-/// What requantising means for one zigzag index.
-#[derive(Debug, Clone, Copy)]
-struct Step {
-    /// Source step over new step.
-    ratio: f32,
-    /// Smallest magnitude in new steps that may survive.
-    floor: f32,
-    /// What a squared source level adds to the mean squared AC, over [`BUSY`].
-    energy: f32,
-}
-
 /// Requantises blocks of one component.
 #[derive(Debug, Clone)]
 pub struct Quantiser {
     rounding: Rounding,
-    steps: [Step; 64],
+    /// By zigzag index: source step over new step and [`MOVED`].
+    ratios: [f32; 64],
+    /// Smallest magnitude in new steps that may survive.
+    floors: [f32; 64],
+    /// What a squared source level adds to the mean squared AC, over [`BUSY`] and the square of [`MOVED`].
+    energies: [f32; 64],
     /// Bits that a squared error of one new step is worth.
     weights: [f32; 64],
     activity: [f32; DOUBLINGS << FINENESS],
@@ -116,21 +113,16 @@ impl Quantiser {
         costs: Vec<Costs>,
     ) -> Self {
         let weights: [f32; 64] = std::array::from_fn(|k| weight(role, new.0[k].into(), tuning));
-        let step = |k: usize| {
-            let own = f32::from(source.0[k]);
-            Step {
-                ratio: own / f32::from(new.0[k]),
-                floor: floor(role, k, weights[k], tuning.rounding),
-                energy: own * own / (63.0 * BUSY),
-            }
-        };
+        let own = |k: usize| f32::from(source.0[k]);
         let busy = |i: usize| {
             let middle = ((i as f32 + 0.5) / (1 << FINENESS) as f32).exp2();
             middle.powf(-tuning.activity)
         };
         Self {
             rounding: tuning.rounding,
-            steps: std::array::from_fn(step),
+            ratios: std::array::from_fn(|k| own(k) / f32::from(new.0[k]) / MOVED),
+            floors: std::array::from_fn(|k| floor(role, k, weights[k], tuning.rounding)),
+            energies: std::array::from_fn(|k| (own(k) / MOVED).powi(2) / (63.0 * BUSY)),
             weights,
             activity: std::array::from_fn(busy),
             bands,
@@ -146,26 +138,37 @@ impl Quantiser {
     #[inline(always)]
     pub fn dc(&self, dc: i16) -> i16 {
         // The lowest bits of the sum's mantissa are the nearest integer, in two's complement.
-        (f32::from(dc) * self.steps[0].ratio + ROUND).to_bits() as i16
+        (f32::from(dc) * (self.ratios[0] * MOVED) + ROUND).to_bits() as i16
     }
 
     /// Takes the AC coefficients of the next block; [`Quantiser::band`] then gives its bands in order. False if none can
     /// survive.
-    #[inline]
+    // A function of its own: inlined, its loop lost its registers to what is around it.
+    #[inline(never)]
     pub fn take(&mut self, words: Words<'_>) -> bool {
         let (mut count, mut first, mut energy) = (0, 0, 0.0);
         let end = self.bands[0].1;
-        for (index, value) in words {
-            let index = index & 63;
-            let step = &self.steps[index];
-            let value = f32::from(value);
-            let x = value * step.ratio;
-            energy += value * value * step.energy;
+        let mut words = words.as_slice();
+        while let [word, rest @ ..] = words {
+            words = rest;
+            let index = usize::from(word >> 10);
+            // The ten bits of the value at the top of sixteen are the value times [`MOVED`], sign and all.
+            let mut value = i32::from((word << 6) as i16);
+            if word & 0x3ff == ESCAPE {
+                let [escaped, rest @ ..] = words else {
+                    break;
+                };
+                words = rest;
+                value = i32::from(*escaped as i16) * MOVED as i32;
+            }
+            let value = value as f32;
+            let x = value * self.ratios[index];
+            energy += value * value * self.energies[index];
             self.candidates[count & 63] = Candidate {
                 x,
                 index: index as u32,
             };
-            count += usize::from(x.abs() >= step.floor);
+            count += usize::from(x.abs() >= self.floors[index]);
             // Candidates come in order, so this ends up as the count when the first band was passed.
             first = if index <= end { count } else { first };
         }
@@ -177,7 +180,7 @@ impl Quantiser {
     }
 
     /// Requantises band `n` of the block taken last into `out`, counting it with `counter`. An empty band is not counted.
-    #[inline]
+    #[inline(always)]
     pub fn band(&mut self, n: usize, counter: &mut Counter, out: &mut [u16; MAX_WORDS]) -> Block {
         let candidates = match n {
             0 => &self.candidates[..self.first],
@@ -225,7 +228,7 @@ fn round(
         let index = (candidate.index & 63) as usize;
         let level = (candidate.x.abs() + 0.5) as u32;
         run = (index - next) & 63;
-        count(counts, run, level, 1);
+        count(counts, run, size(level), 1);
         words += put_word(&mut out[words & 127..], index, candidate.signed(level));
         next = index + 1;
     }
@@ -250,20 +253,16 @@ impl Block {
     };
 
     /// Ranks by the logarithm of loss over bits saved, 32 ranks to a doubling, 1 and below first.
-    #[inline]
+    #[inline(always)]
     fn new(words: usize, last: Option<Last>) -> Self {
-        let Some(last) = last.filter(|last| last.bits > 0.0) else {
-            return Self {
-                words,
-                ..Self::EMPTY
-            };
-        };
-        let worth = (last.loss / last.bits).max(1.0);
+        let last = last.filter(|last| last.bits > 0.0);
+        let worth = last.map_or(f32::MAX, |last| (last.loss / last.bits).max(1.0));
         let rank = (worth.to_bits() >> 18) - (127 << 5);
+        let most = u32::from(NOTHING) - u32::from(last.is_some());
         Self {
             words,
-            rank: rank.min(u32::from(NOTHING) - 1) as u8,
-            bits: last.bits,
+            rank: rank.min(most) as u8,
+            bits: last.map_or(0.0, |last| last.bits),
         }
     }
 }

@@ -237,6 +237,10 @@ fn raw_values(matches: &ArgMatches, id: &str) -> Vec<OsString> {
     raw.into_iter().flatten().map(OsStr::to_owned).collect()
 }
 
+/// The commands a person types.
+pub(in crate::cli) const COMMANDS: [&str; 6] =
+    ["run", "report", "doctor", "config", "bench", "completions"];
+
 /// The commands by name, for telling a command from a PATH.
 pub(in crate::cli) fn is_command(word: &OsStr) -> bool {
     let names = <Subcommands as Subcommand>::augment_subcommands(Command::new(""));

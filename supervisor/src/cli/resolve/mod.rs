@@ -180,6 +180,7 @@ fn selection(files: &FileArgs) -> Resolved<Selection> {
         exclude: globs("exclude", &files.exclude)?,
         recurse: !files.no_recursive,
         hidden: files.hidden,
+        by_name: files.by_name,
         follow_symlinks: files.follow_symlinks,
     })
 }
@@ -235,6 +236,7 @@ fn output(args: OutputArgs) -> Resolved<OutputConfig> {
     Ok(OutputConfig {
         verbosity: args.verbose,
         quiet: args.quiet,
+        known_failures: args.known_failures.unwrap_or_default(),
         progress: args.progress.unwrap_or(Progress::Auto),
         json: args.json.map(|path| {
             if stdout(&path) {

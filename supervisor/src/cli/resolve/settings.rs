@@ -26,6 +26,9 @@ pub(super) fn settings(
     if goal == Goal::Lossless {
         refuse_lossless(result, metadata)?;
     }
+    if result.target.is_some() {
+        refuse_target(result, metadata)?;
+    }
     if result.shrink_to_fit.is_some() && result.max_size.is_none() {
         return Err(Conflict::new(
             &["shrink-to-fit"],
@@ -150,6 +153,38 @@ fn refuse_lossless(result: &ResultArgs, metadata: &MetadataArgs) -> Resolved<()>
             &keys,
             format!(
                 "--lossless leaves every pixel as it is and so does not go with {what}: drop one"
+            ),
+        )),
+    }
+}
+
+/// A score compares a result with its original, so whatever makes another picture of it does not go with `--target`.
+fn refuse_target(result: &ResultArgs, metadata: &MetadataArgs) -> Resolved<()> {
+    let other_format = !matches!(result.format, None | Some(FormatArg::Same));
+    let clashes = [
+        (resize(result).is_set(), "resizing"),
+        (other_format, "--format"),
+        (result.lossy_png, "--lossy-png"),
+        (metadata.icc == Some(IccArg::Srgb), "--icc srgb"),
+        (metadata.orient == Some(OrientArg::Apply), "--orient apply"),
+    ];
+    let keys = [
+        "target",
+        "max-width",
+        "max-height",
+        "long-edge",
+        "short-edge",
+        "format",
+        "lossy-png",
+        "icc",
+        "orient",
+    ];
+    match clashes.into_iter().find(|(given, _)| *given) {
+        None => Ok(()),
+        Some((_, what)) => Err(Conflict::new(
+            &keys,
+            format!(
+                "--target compares each result with its original and so does not go with {what}: drop one, or use -q"
             ),
         )),
     }

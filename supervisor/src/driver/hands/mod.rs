@@ -48,8 +48,8 @@ pub(crate) struct WorkerSetup {
     pub(crate) output: PathBuf,
     /// Whether results replace their originals: then one that is kept needs no copy, and a result is decoded again.
     pub(crate) in_place: bool,
-    /// Added to the niceness of workers.
-    pub(crate) nice: Option<u8>,
+    /// How far workers stand back, beyond what this process does.
+    pub(crate) priority: Option<sys::Priority>,
     /// Where a hard cap can be had.
     pub(crate) cgroup: Option<Delegated>,
     /// Where guilty files are linked to.
@@ -311,7 +311,7 @@ mod tests {
             readable: Vec::new(),
             output,
             in_place: true,
-            nice: None,
+            priority: None,
             cgroup: None,
             quarantine: None,
             dry_run: false,
@@ -336,6 +336,7 @@ mod tests {
             policy: crate::publish::Policy {
                 place: crate::publish::Place::Tree,
                 overwrite: crate::publish::Overwrite::Never,
+                restore: false,
                 preserve: crate::publish::Preserve::TREE,
             },
             run: sample_start(),

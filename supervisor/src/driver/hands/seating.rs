@@ -61,8 +61,8 @@ impl Hands {
             return;
         };
         let _ = sys::prefer_as_victim(pid);
-        if let Some(nice) = self.setup.nice {
-            let _ = sys::nice_by(pid, nice);
+        if let Some(priority) = self.setup.priority {
+            let _ = sys::stand_back(pid, priority);
         }
     }
 

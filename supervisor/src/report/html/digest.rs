@@ -135,9 +135,17 @@ impl Digest {
         }
     }
 
-    /// The pictures to be shown before and after, which somebody else makes small.
-    pub fn pictures(&self) -> Vec<Pair<PathBuf>> {
-        self.pictures.files()
+    /// The pictures to be shown before and after, which somebody else makes small. In place the source is the result by now:
+    /// what was there before stands in the folder of `originals`, if there is one, and both halves are the same if not.
+    pub fn pictures(&self, originals: Option<&Path>) -> Vec<Pair<PathBuf>> {
+        let mut files = self.pictures.files();
+        for pair in files.iter_mut().filter(|pair| pair.before == pair.after) {
+            let below = pair.after.strip_prefix(self.output()).ok();
+            if let Some((originals, below)) = originals.zip(below) {
+                pair.before = originals.join(below);
+            }
+        }
+        files
     }
 
     /// Whether no file was done.

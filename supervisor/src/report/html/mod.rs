@@ -30,8 +30,8 @@ pub fn gather(places: &[PathBuf]) -> Result<Digest, ReportError> {
         let Some(run) = reader.runs(1)?.into_iter().next() else {
             return Err(ReportError::NoRun { path });
         };
-        let last_alone = did_something(&reader, &run)?;
-        digest.begin(about(&run, last_alone));
+        let (last_alone, latest_ms) = did_something(&reader, &run)?;
+        digest.begin(about(&run, last_alone, latest_ms));
         let only = last_alone.then_some(run.id);
         reader.entries(only, &mut |entry| digest.add(&entry))?;
         digest.settle(&run);
@@ -51,15 +51,16 @@ pub fn write(
     })
 }
 
-fn did_something(reader: &Reader, run: &Run) -> Result<bool, ReportError> {
+/// Whether the run did anything, and when its latest image ended.
+fn did_something(reader: &Reader, run: &Run) -> Result<(bool, u64), ReportError> {
     let mut tally = super::Tally::default();
     reader.entries(Some(run.id), &mut |entry| tally.add(&entry))?;
-    Ok(tally.done() > 0)
+    Ok((tally.done() > 0, tally.latest_ms))
 }
 
-fn about(run: &Run, last_alone: bool) -> About {
+fn about(run: &Run, last_alone: bool, latest_ms: u64) -> About {
     About {
-        facts: Facts::of_run(run),
+        facts: Facts::so_far(run, latest_ms),
         command: run.command.clone(),
         cap: run.memory(),
         last_alone,

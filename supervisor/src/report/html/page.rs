@@ -78,8 +78,13 @@ fn about(digest: &Digest, run: &About) -> String {
         ("<p>", "</p>")
     };
     format!(
-        "{open}{which} began on {}, took {} with {} ({}).<br><code>{}</code>{close}",
+        "{open}{which} began on {}, {} {} with {} ({}).<br><code>{}</code>{close}",
         escape(&moment(run.facts.started)),
+        if run.facts.how.is_none() {
+            "is not finished; its latest picture ended after"
+        } else {
+            "took"
+        },
         escape(&duration(run.facts.wall_ms)),
         escape(&count(run.facts.workers.into(), "worker")),
         escape(&run.facts.build),
@@ -214,8 +219,9 @@ body{margin:0;background:var(--back);color:var(--fore);font:16px/1.5 system-ui,s
 main{max-width:60rem;margin:0 auto;padding:1rem}
 h1{font-size:1.5rem;overflow-wrap:anywhere}h2{margin-top:2.5rem;border-bottom:1px solid var(--line)}h3{font-size:1rem;margin:1.5rem 0 .5rem}
 code,pre{font:.875rem/1.5 ui-monospace,monospace;overflow-wrap:anywhere}pre{overflow-x:auto;padding:.75rem;border:1px solid var(--line)}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(10rem,1fr));gap:.75rem;padding:0;list-style:none}
-.tiles li{border:1px solid var(--line);border-radius:.5rem;padding:.75rem}.tiles b{display:block;font-size:1.25rem}.tiles span{color:var(--soft)}
+.tiles{display:grid;grid-template-columns:repeat(4,minmax(0,1fr));gap:.75rem;padding:0;list-style:none}.tiles li:last-child:nth-child(odd){grid-column:span 2}
+@media(max-width:40rem){.tiles{grid-template-columns:repeat(2,minmax(0,1fr))}}
+.tiles li{border:1px solid var(--line);border-radius:.5rem;padding:.75rem}.tiles b{display:block;font-size:1.25rem;overflow-wrap:anywhere}.tiles span{color:var(--soft)}
 svg{width:100%;min-width:36rem;height:auto;display:block}svg .cap{stroke:var(--bad);stroke-width:2}svg text{fill:var(--soft);font-size:13px}svg .end{text-anchor:end}svg .death{fill:var(--bad);font-size:16px;text-anchor:middle}
 @media(max-width:40rem){svg.narrow{min-width:0}svg.narrow text{font-size:24px}}
 .bar{fill:var(--bar);background:var(--bar)}.before{fill:var(--before);background:var(--before)}.bad{fill:var(--bad)}

@@ -10,7 +10,7 @@ fn a_quiet_run_does_not_call_failed_what_was_left_alone() {
         exists: 13,
         ..Tally::default()
     };
-    let text = mail(&tally, &samples::facts()).unwrap();
+    let text = mail(&tally, &samples::facts(), KnownFailures::Fail).unwrap();
     let first = text.lines().next().unwrap();
     assert!(
         first.contains("13 of ") && first.ends_with(" left alone"),
@@ -18,7 +18,7 @@ fn a_quiet_run_does_not_call_failed_what_was_left_alone() {
     );
     let mut early = samples::facts();
     early.how = Some(HowEnded::Signal);
-    let text = mail(&Tally::default(), &early).unwrap();
+    let text = mail(&Tally::default(), &early, KnownFailures::Fail).unwrap();
     assert!(!text.contains("failed"), "{text}");
 }
 
@@ -26,6 +26,12 @@ fn a_quiet_run_does_not_call_failed_what_was_left_alone() {
 fn a_message_that_begins_with_its_title_is_said_once() {
     let text = with_message("not an image", "not an image: it looks like a video");
     assert_eq!(text, "not an image: it looks like a video");
+    let text = with_message("empty file", "the file is empty");
+    assert_eq!(text, "the file is empty");
+    let text = with_message("disk full", "no room; the disk of /out is full");
+    assert_eq!(text, "no room; the disk of /out is full");
+    let text = with_message("too large", "9 MP");
+    assert_eq!(text, "too large: 9 MP");
 }
 
 #[test]
@@ -73,8 +79,8 @@ fn the_summary_is_read_in_one_look() {
       1: done by an earlier run, unchanged since
       1: not begun or not ended; run the same command again to do them
       FAILED, damaged or cut off: 2
-        /in/b/cut.jpg: the data ends after 12 of 40 rows
-        /in/b/new\nline.jpg: the data ends after 12 of 40 rows
+        the data ends after 12 of 40 rows
+        /in/b/cut.jpg, /in/b/new\nline.jpg
       workers that died and were replaced: 2
       peak memory of a worker: 14 MiB
       1 file with a warning; `pressroom report` shows them
@@ -96,7 +102,7 @@ fn a_run_with_nothing_to_do_says_so() {
     20 images in 0.04 s with 2 workers: nothing to do again
       20: done by an earlier run, unchanged since
     ");
-    assert_eq!(mail(&tally, &facts), None);
+    assert_eq!(mail(&tally, &facts, KnownFailures::Fail), None);
 }
 
 #[test]
@@ -108,8 +114,19 @@ fn an_empty_folder_says_what_was_passed_over() {
     };
     insta::assert_snapshot!(summary(&Tally::default(), &facts), @r"
     0 images in 0.01 s with 2 workers: nothing to do
-      3 files passed over: hidden, excluded, or without the name of an image
+      passed over: 3 files that are no pictures; a run with -n -v names them
     ");
+    let mut missed = samples::facts();
+    assert!(
+        !summary(&samples::tally(), &missed).contains("passed over"),
+        "texts beside pictures are no news"
+    );
+    missed.ignored.set(crate::passed::Passed::Dangling, 2);
+    let text = summary(&samples::tally(), &missed);
+    assert!(
+        text.contains("passed over: 3 files that are no pictures, 2 links to nothing; "),
+        "{text}"
+    );
 }
 
 #[test]
@@ -143,17 +160,15 @@ fn many_failures_stay_readable() {
             discovered: 17,
             ..samples::facts()
         },
+        KnownFailures::Fail,
     )
     .unwrap();
     insta::assert_snapshot!(text, @r"
     pressroom: 17 of 17 images into /out failed
     17 images in 1.2 s with 2 workers: 0 saved, 0 kept, 17 failed; 14.1 images/s
       FAILED, damaged or cut off: 17
-        /in/00.jpg: the data ends after 12 of 40 rows
-        /in/01.jpg: the data ends after 12 of 40 rows
-        /in/02.jpg: the data ends after 12 of 40 rows
-        /in/03.jpg: the data ends after 12 of 40 rows
-        /in/04.jpg: the data ends after 12 of 40 rows
+        the data ends after 12 of 40 rows
+        /in/00.jpg, /in/01.jpg, /in/02.jpg, /in/03.jpg, /in/04.jpg
         and 12 more; `pressroom report --failed` names them
       workers that died and were replaced: 17
     ");
@@ -165,7 +180,7 @@ fn an_early_end_says_why_and_how_to_go_on() {
         how: Some(HowEnded::TimeUp),
         ..samples::facts()
     };
-    let text = mail(&Tally::default(), &facts).unwrap();
+    let text = mail(&Tally::default(), &facts, KnownFailures::Fail).unwrap();
     assert!(
         text.contains("--run-for was over; the same command goes on from here"),
         "{text}"
@@ -180,13 +195,56 @@ fn a_run_that_ended_early_says_how_far_it_came_where_all_were_counted() {
         ..samples::facts()
     };
     let mut tally = samples::tally();
-    let text = mail(&tally, &facts).unwrap();
+    let text = mail(&tally, &facts, KnownFailures::Fail).unwrap();
     assert!(text.contains("\n5 of 100 images in 1.2 s"), "{text}");
     assert!(text.contains("  95: not begun or not ended"), "{text}");
     tally.failed.clear();
-    let text = mail(&tally, &facts).unwrap();
+    let text = mail(&tally, &facts, KnownFailures::Fail).unwrap();
     assert!(
         text.starts_with("pressroom: 3 of 100 images into /out, and the run ended early"),
         "{text}"
     );
+}
+
+#[test]
+fn what_befell_many_files_alike_is_told_once() {
+    let mut tally = Tally::default();
+    for (file, needed) in [("a.jpg", 300), ("b.jpg", 1200)] {
+        tally.add(&Entry {
+            message: format!("needs {needed} MiB; the cap is 64 MiB"),
+            ..samples::entry(file, Verdict::Failed, "memory_cap")
+        });
+    }
+    let text = summary(&tally, &samples::facts());
+    let told = "  FAILED, needs more memory than the cap: 2\n    needs 300 MiB; the cap is 64 MiB (figures of the first)\n    /in/a.jpg, /in/b.jpg\n";
+    assert!(text.contains(told), "{text}");
+}
+
+#[test]
+fn known_failures_are_no_news_where_that_was_asked_for_but_stand_in_every_message() {
+    let mut tally = Tally {
+        failed_before: 2,
+        ..Tally::default()
+    };
+    let facts = Facts {
+        place: Some(PathBuf::from("/srv/my small")),
+        ..samples::facts()
+    };
+    let always = mail(&tally, &facts, KnownFailures::Fail).unwrap();
+    assert!(
+        always.contains("2 of 6 images into /out failed, 2 of them in an earlier run"),
+        "{always}"
+    );
+    assert_eq!(mail(&tally, &facts, KnownFailures::Ok), None);
+    assert!(summary(&tally, &facts).contains("  2: failed in an earlier run"));
+    tally.add(&samples::failed("new.jpg"));
+    let news = mail(&tally, &facts, KnownFailures::Ok).unwrap();
+    for words in [
+        "3 of 6 images into /out failed, 2 of them in an earlier run\n",
+        "  2: failed in an earlier run",
+        "new.jpg",
+        "pressroom report --failed '/srv/my small'",
+    ] {
+        assert!(news.contains(words), "{words}\n{news}");
+    }
 }

@@ -7,6 +7,7 @@ fn quiet_with_json(json: Sink) -> OutputConfig {
     OutputConfig {
         verbosity: 0,
         quiet: true,
+        known_failures: KnownFailures::Fail,
         progress: Progress::Auto,
         json: Some(json),
         csv: None,

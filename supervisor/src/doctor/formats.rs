@@ -1,0 +1,69 @@
+//! What becomes of each format, in words. Says what the worker does; a test of the executable holds it to that.
+
+use pressroom_shared::ImageFormat;
+
+/// What is done with pictures of a format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Treated {
+    /// Made smaller, and what `--format` can make of others, if it is a still picture.
+    Smaller,
+    /// Read for `--format`, otherwise kept.
+    Read,
+    /// Recognised and kept.
+    Kept,
+}
+
+const ALL: [ImageFormat; 16] = [
+    ImageFormat::Jpeg,
+    ImageFormat::Png,
+    ImageFormat::Apng,
+    ImageFormat::Webp,
+    ImageFormat::Gif,
+    ImageFormat::Tiff,
+    ImageFormat::Bmp,
+    ImageFormat::Qoi,
+    ImageFormat::Pnm,
+    ImageFormat::Ico,
+    ImageFormat::Avif,
+    ImageFormat::Heic,
+    ImageFormat::Jxl,
+    ImageFormat::Jp2,
+    ImageFormat::Psd,
+    ImageFormat::Raw,
+];
+
+fn treated(format: ImageFormat) -> Treated {
+    match format {
+        ImageFormat::Jpeg
+        | ImageFormat::Png
+        | ImageFormat::Apng
+        | ImageFormat::Webp
+        | ImageFormat::Gif => Treated::Smaller,
+        ImageFormat::Tiff | ImageFormat::Bmp | ImageFormat::Qoi | ImageFormat::Pnm => Treated::Read,
+        ImageFormat::Ico
+        | ImageFormat::Avif
+        | ImageFormat::Heic
+        | ImageFormat::Jxl
+        | ImageFormat::Jp2
+        | ImageFormat::Psd
+        | ImageFormat::Raw => Treated::Kept,
+    }
+}
+
+/// All of it in one line.
+pub(super) fn line() -> String {
+    let names = |wanted: Treated| {
+        let names: Vec<&str> = ALL
+            .into_iter()
+            .filter(|format| treated(*format) == wanted)
+            .map(ImageFormat::name)
+            .collect();
+        names.join(", ")
+    };
+    format!(
+        "made smaller: {}; read for --format: {}; kept as they are: {}",
+        names(Treated::Smaller),
+        names(Treated::Read),
+        names(Treated::Kept)
+    )
+}
