@@ -107,7 +107,10 @@ fn scores() {
     let bytes = |target: &str| {
         let case = Case::new();
         case.input("town.jpg", &photo).input("leaf.png", &leaf);
-        let ran = case.run(&["--target", target]);
+        let mut command = case.bare();
+        command.args(["in", "-o", "out", "--json", "json", "--no-config"]);
+        command.args(["--target", target]);
+        let ran = case.finish(command.spawn().expect("the executable starts"));
         ran.expect_code(0);
         let records = case.check(&ran, 2);
         assert_eq!(records.outcome("town.jpg"), "saved", "{}", ran.text());
