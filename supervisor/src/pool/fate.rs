@@ -48,6 +48,8 @@ impl Machine {
         for held in remains.held.into_iter().rev() {
             if Some(held.job) == computing {
                 self.blame(seat, held.job, cause);
+            } else if computing.is_some() {
+                self.put_back(seat, held.job);
             } else {
                 self.give_back(seat, held.job, cause);
             }
@@ -78,6 +80,7 @@ impl Machine {
         self.requeue(job, seat);
     }
 
+    /// A job whose worker died before it began it and of no other job: that counts, or it could come back for ever.
     fn give_back(&mut self, seat: SeatId, job: JobId, cause: Cause) {
         let return_limit = self.policy.return_limit;
         let Some(ticket) = self.tickets.get_mut(&job) else {
@@ -87,6 +90,15 @@ impl Machine {
         if ticket.returns > return_limit && self.stopping.is_none() {
             return self.report(job, Some(seat), Verdict::Died(cause));
         }
+        self.put_back(seat, job);
+    }
+
+    /// A job that is tried again as if nothing had been. One that waited behind a job that killed its worker comes here
+    /// directly, however often: each time it is the other that used up a try.
+    fn put_back(&mut self, seat: SeatId, job: JobId) {
+        let Some(ticket) = self.tickets.get(&job) else {
+            return;
+        };
         if ticket.lane == Lane::Open && self.stopping.is_none() {
             self.queue.give_back(job);
         } else {

@@ -404,6 +404,21 @@ fn a_job_that_comes_back_again_and_again_is_to_blame_in_the_end() {
 }
 
 #[test]
+fn a_job_that_only_waited_behind_others_that_crash_is_never_to_blame() {
+    let mut table = table(|policy| policy.retries = 20);
+    table.all(&[Event::Found(A), Event::Found(B), Event::Found(C)]);
+    for n in 1..=20 {
+        let sent = table.tell(Event::Ready(worker(0, n)));
+        assert!(sent.contains(&Command::Send(worker(0, n), B)), "{sent:?}");
+        table.tell(Event::Started(worker(0, n), A));
+        assert_eq!(
+            table.tell(Event::Exited(worker(0, n), Cause::Crashed)),
+            [Command::Spawn(worker(0, n + 1), Cap::Usual)]
+        );
+    }
+}
+
+#[test]
 fn dying_frees_the_seat_only_by_the_exit() {
     let mut table = one_seat().busy();
     table.tell(Event::Misbehaved(first()));
