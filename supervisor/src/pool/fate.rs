@@ -3,7 +3,6 @@
 use super::command::{Command, Verdict};
 use super::event::{Cause, Finding, Recorded, WorkerId};
 use super::machine::{Lane, Machine};
-use super::moment::Moment;
 use super::policy::{Blame, Cap};
 use super::seat::Remains;
 use pressroom_shared::{JobId, SeatId};
@@ -130,6 +129,11 @@ impl Machine {
             deaths,
         });
         self.settle(job);
+        let ticket = self.tickets.get_mut(&job);
+        if let (Some(ticket), Verdict::Told | Verdict::Died(_)) = (ticket, verdict) {
+            ticket.failing = true;
+            self.failing += 1;
+        }
     }
 
     /// The job's one terminal record is on its way.
@@ -144,17 +148,18 @@ impl Machine {
     }
 
     /// A record is durable.
-    pub(super) fn on_recorded(&mut self, now: Moment, job: JobId, recorded: Recorded) {
-        if !self.tickets.get(&job).is_some_and(|t| t.recording) {
+    pub(super) fn on_recorded(&mut self, job: JobId, recorded: Recorded) {
+        let Some(ticket) = self.tickets.get(&job).filter(|ticket| ticket.recording) else {
             return;
-        }
+        };
+        self.failing -= u64::from(ticket.failing);
         self.tickets.remove(&job);
         self.recording -= 1;
-        self.count(now, recorded);
+        self.count(recorded);
     }
 
     /// A record counts towards the limits, whether its input got as far as a worker or not.
-    pub(super) fn count(&mut self, now: Moment, recorded: Recorded) {
+    pub(super) fn count(&mut self, recorded: Recorded) {
         self.tally.recorded += 1;
         match recorded {
             Recorded::Fine => self.tally.disk_full = 0,
@@ -164,7 +169,6 @@ impl Machine {
                 self.tally.disk_full += 1;
             }
         }
-        self.stop_at_limits(now);
     }
 }
 

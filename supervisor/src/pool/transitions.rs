@@ -830,14 +830,23 @@ fn run_for_drains() {
 #[test]
 fn too_many_failures_drain() {
     let mut table = table(|policy| policy.max_fail = Some(MaxFail::Count(2))).busy();
-    table.tell(done(first(), A, Finding::Failed));
+    let commands = table.tell(done(first(), A, Finding::Failed));
+    assert!(!commands.contains(&Command::StopWalk), "{commands:?}");
     assert_eq!(table.tell(Event::Recorded(A, Recorded::Failed)), []);
-    table.all(&[
-        Event::Started(first(), B),
-        done(first(), B, Finding::Failed),
-    ]);
-    let commands = table.tell(Event::Recorded(B, Recorded::Failed));
-    assert_eq!(commands[0], Command::StopWalk);
+    table.tell(Event::Started(first(), B));
+    let commands = table.tell(done(first(), B, Finding::Failed));
+    assert!(commands.contains(&Command::StopWalk), "{commands:?}");
+}
+
+#[test]
+fn failures_that_a_slow_disk_has_not_recorded_yet_are_too_many_as_well() {
+    let mut table = table(|policy| policy.max_fail = Some(MaxFail::Count(2))).busy();
+    table.tell(done(first(), A, Finding::Failed));
+    table.all(&[Event::Started(first(), B), Event::Found(D)]);
+    let commands = table.tell(done(first(), B, Finding::Failed));
+    for expected in [Command::StopWalk, report(D, Verdict::Interrupted, None, 0)] {
+        assert!(commands.contains(&expected), "{commands:?}");
+    }
 }
 
 #[test]
