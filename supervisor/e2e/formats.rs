@@ -107,10 +107,10 @@ fn scores() {
     let bytes = |target: &str| {
         let case = Case::new();
         case.input("town.jpg", &photo).input("leaf.png", &leaf);
-        // Not `run`, which asks for a quality: a result has one goal.
-        let asked = ["in", "-o", "out", "--json", "json", "--no-config"];
-        let child = case.bare().args(asked).args(["--target", target]).spawn();
-        let ran = case.finish(child.expect("the executable starts"));
+        let mut command = case.bare();
+        command.args(["in", "-o", "out", "--json", "json", "--no-config"]);
+        command.args(["--target", target]);
+        let ran = case.finish(command.spawn().expect("the executable starts"));
         ran.expect_code(0);
         let records = case.check(&ran, 2);
         assert_eq!(records.outcome("town.jpg"), "saved", "{}", ran.text());

@@ -13,7 +13,7 @@ use super::row_by_row::Rows;
 use super::search::{Request, Search};
 use super::size_model::Sample;
 use super::{color, prepare};
-use crate::{Compressed, Error, Keep, Sink};
+use crate::{Chroma, Compressed, Error, Keep, Note, Progressive, Sink};
 
 /// Bytes that a block takes in all planes of a whole picture, before and after requantising, beside its words.
 const BLOCK: u64 = 12;
@@ -23,6 +23,10 @@ const ATTEMPTS: usize = 3;
 const AIM: f64 = 0.985;
 /// Factor on the scale where the target is missed again and again.
 const COARSER: f32 = 1.1;
+
+/// What the user is told where rows are too few for what was asked for.
+const NO_SCANS: &str = "the progressive form, which takes more memory than a worker may have here (raise --memory-per-worker)";
+const NO_HALVING: &str = "the halving of chroma, which takes more memory than a worker may have here (raise --memory-per-worker)";
 
 /// Whether the coefficients of a picture may not fit into `left` bytes; `input` is its file's size.
 ///
@@ -83,7 +87,7 @@ impl Job<'_> {
             match fitted {
                 Fitted::Written { bytes, scale } => {
                     let reached = Reached::lossy(bytes, scale, &roles, &ending.tables);
-                    return self.finish(around, reached, sink);
+                    return self.finish_rows(around, reached, sink);
                 }
                 Fitted::Unreachable { smallest } => {
                     let smallest = smallest + around.trailer_bytes();
@@ -132,7 +136,7 @@ impl Job<'_> {
         };
         let plan = Search::new(&request, &sample).predict(scale).plan;
         let bytes = rows.write(&plan, &sample, &segments, sink)?;
-        self.finish(
+        self.finish_rows(
             around,
             Reached::lossy(bytes, scale, &roles, &ending.tables),
             sink,
@@ -155,7 +159,24 @@ impl Job<'_> {
         }
         let segments: Vec<&Segment> = ending.segments.iter().collect();
         let bytes = rows.copy(&counts, &ending.tables, &segments, sink)?;
-        self.finish(around, Reached::lossless(bytes), sink)
+        self.finish_rows(around, Reached::lossless(bytes), sink)
+    }
+
+    /// Says as well what was asked for and takes all rows at once.
+    fn finish_rows(
+        &self,
+        mut around: Around,
+        reached: Reached,
+        sink: &mut dyn Sink,
+    ) -> Result<Compressed, Error> {
+        let progressive = self.options.progressive == Progressive::On;
+        let halved = matches!(self.options.chroma, Chroma::Half | Chroma::Quarter);
+        for (asked, what) in [(progressive, NO_SCANS), (halved, NO_HALVING)] {
+            if asked {
+                Note::Dropped(what.to_owned()).add_to(&mut around.notes);
+            }
+        }
+        self.finish(around, reached, sink)
     }
 
     fn rows<'r>(&'r self, frame: &'r Frame, roles: &'r [Role], keep: &'r Survivors) -> Rows<'r> {

@@ -10,6 +10,7 @@ mod golden;
 mod photo;
 mod png;
 mod resize;
+mod rows;
 mod score;
 mod targets;
 mod turn;

@@ -18,6 +18,8 @@ pub(super) struct Hunt {
     /// Logarithms of scales that keep the score and that do not, with the points above the middle of what is good.
     fine: Option<(f64, f64)>,
     coarse: Option<(f64, f64)>,
+    /// Whether the last scale tried kept the score.
+    kept: Option<bool>,
     next: Option<f64>,
     left: u8,
 }
@@ -31,6 +33,7 @@ impl Hunt {
             bounds,
             fine: None,
             coarse: None,
+            kept: None,
             next: Some(f64::from(start).ln().clamp(bounds.0, bounds.1)),
             left: TRIALS,
         }
@@ -53,13 +56,19 @@ impl Hunt {
         };
         self.left = self.left.saturating_sub(1);
         let excess = score - self.least - WIDTH / 2.0;
-        let bound = if self.keeps(score) {
-            self.fine = Some((here, excess));
-            self.bounds.1
+        let keeps = self.keeps(score);
+        let (side, other, bound) = if keeps {
+            (&mut self.fine, &mut self.coarse, self.bounds.1)
         } else {
-            self.coarse = Some((here, excess));
-            self.bounds.0
+            (&mut self.coarse, &mut self.fine, self.bounds.0)
         };
+        *side = Some((here, excess));
+        // Where one side moves again and again, the other weighs less each time (the Illinois rule): scores that stand
+        // still near 100 would pull every next trial to themselves.
+        if let Some(other) = other.as_mut().filter(|_| self.kept == Some(keeps)) {
+            other.1 /= 2.0;
+        }
+        self.kept = Some(keeps);
         let good = self.keeps(score) && score <= self.least + WIDTH;
         if good || self.left == 0 || here == bound {
             return;
