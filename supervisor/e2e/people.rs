@@ -3,7 +3,6 @@
 use crate::cases::{self, Case, Ran};
 use crate::{fake, pictures, processes, test, test_with_fake};
 use libtest_mimic::Trial;
-use rustix::process::Signal;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -42,9 +41,10 @@ fn stopped() {
         "no worker ever started"
     );
     std::thread::sleep(Duration::from_millis(300));
-    processes::send(child.id(), Signal::INT);
+    let interrupt = processes::interrupt();
+    processes::send(child.id(), interrupt);
     let ran = case.finish(child);
-    assert_eq!(ran.signal(), Some(2), "{}", ran.text());
+    assert_eq!(ran.signal(), Some(interrupt.as_raw()), "{}", ran.text());
     let saved = ran.records().run["saved"].as_u64().expect("a number");
     for words in [
         format!("{saved} of 40 images in "),

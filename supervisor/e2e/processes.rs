@@ -58,3 +58,22 @@ fn is_zombie(pid: u32) -> bool {
         .next()
         .is_some_and(|rest| rest.trim_start().starts_with('Z'))
 }
+
+/// Whether what these tests start ignores a signal: a script's job in the background ignores that of Ctrl-C, and what
+/// `nohup` starts the end of the terminal. A run keeps ignoring it, as it should.
+pub(crate) fn is_ignored(signal: Signal) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status
+        .lines()
+        .find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    ignored.unwrap_or(0) & 1 << (signal.as_raw() - 1) != 0
+}
+
+/// The signal of Ctrl-C; where that is ignored, the other one that asks the same.
+pub(crate) fn interrupt() -> Signal {
+    if is_ignored(Signal::INT) {
+        Signal::TERM
+    } else {
+        Signal::INT
+    }
+}

@@ -225,7 +225,7 @@ fn silent() {
     std::thread::sleep(Duration::from_millis(200));
     processes::send(pid, Signal::TERM);
     std::thread::sleep(Duration::from_millis(500));
-    processes::send(pid, Signal::INT);
+    processes::send(pid, processes::interrupt());
     let ran = case.finish(child);
     assert_eq!(ran.signal(), Some(15), "{}", ran.text());
     case.check(&ran, records_of(&ran));

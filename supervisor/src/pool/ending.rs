@@ -4,6 +4,7 @@ use super::command::{CannotGoOn, Command, KillReason, StopReason, Verdict};
 use super::event::{Cause, Stop};
 use super::machine::{Machine, Stopping};
 use super::moment::Moment;
+use super::policy::MaxFail;
 use super::seat::{Phase, Seat};
 
 impl Machine {
@@ -38,20 +39,22 @@ impl Machine {
     pub(super) fn on_recorder_lost(&mut self, now: Moment) {
         self.recorder_lost = true;
         self.recording = 0;
+        self.failing = 0;
         self.tickets.retain(|_, ticket| !ticket.recording);
         self.cannot_go_on(now, CannotGoOn::RecorderLost);
     }
 
-    /// Ends the run if a limit of the user's, or the disk, says so.
+    /// Ends the run if a limit of the user's, or the disk, says so. A number of failures is reached by those whose records
+    /// are still on their way to a slow disk, too; a share is one of what is recorded.
     pub(super) fn stop_at_limits(&mut self, now: Moment) {
         if self.tally.disk_full >= self.policy.disk_full_limit {
             self.stop(now, Stop::Drain, StopReason::DiskFull);
         }
         let (failed, recorded) = (self.tally.failed, self.tally.recorded);
-        let too_many = self
-            .policy
-            .max_fail
-            .is_some_and(|most| most.reached(failed, recorded));
+        let too_many = self.policy.max_fail.is_some_and(|most| match most {
+            MaxFail::Count(_) => most.reached(failed + self.failing, recorded),
+            MaxFail::Permille(_) => most.reached(failed, recorded),
+        });
         if too_many {
             self.stop(now, Stop::Drain, StopReason::MaxFail);
         }

@@ -3,7 +3,6 @@
 use super::command::{Command, Verdict};
 use super::event::{Cause, Finding, Recorded, WorkerId};
 use super::machine::{Lane, Machine};
-use super::moment::Moment;
 use super::policy::{Blame, Cap};
 use super::seat::Remains;
 use pressroom_shared::{JobId, SeatId};
@@ -48,6 +47,8 @@ impl Machine {
         for held in remains.held.into_iter().rev() {
             if Some(held.job) == computing {
                 self.blame(seat, held.job, cause);
+            } else if computing.is_some() {
+                self.put_back(seat, held.job);
             } else {
                 self.give_back(seat, held.job, cause);
             }
@@ -78,6 +79,7 @@ impl Machine {
         self.requeue(job, seat);
     }
 
+    /// A job whose worker died before it began it and of no other job: that counts, or it could come back for ever.
     fn give_back(&mut self, seat: SeatId, job: JobId, cause: Cause) {
         let return_limit = self.policy.return_limit;
         let Some(ticket) = self.tickets.get_mut(&job) else {
@@ -87,6 +89,15 @@ impl Machine {
         if ticket.returns > return_limit && self.stopping.is_none() {
             return self.report(job, Some(seat), Verdict::Died(cause));
         }
+        self.put_back(seat, job);
+    }
+
+    /// A job that is tried again as if nothing had been. One that waited behind a job that killed its worker comes here
+    /// directly, however often: each time it is the other that used up a try.
+    fn put_back(&mut self, seat: SeatId, job: JobId) {
+        let Some(ticket) = self.tickets.get(&job) else {
+            return;
+        };
         if ticket.lane == Lane::Open && self.stopping.is_none() {
             self.queue.give_back(job);
         } else {
@@ -118,6 +129,11 @@ impl Machine {
             deaths,
         });
         self.settle(job);
+        let ticket = self.tickets.get_mut(&job);
+        if let (Some(ticket), Verdict::Told | Verdict::Died(_)) = (ticket, verdict) {
+            ticket.failing = true;
+            self.failing += 1;
+        }
     }
 
     /// The job's one terminal record is on its way.
@@ -132,17 +148,18 @@ impl Machine {
     }
 
     /// A record is durable.
-    pub(super) fn on_recorded(&mut self, now: Moment, job: JobId, recorded: Recorded) {
-        if !self.tickets.get(&job).is_some_and(|t| t.recording) {
+    pub(super) fn on_recorded(&mut self, job: JobId, recorded: Recorded) {
+        let Some(ticket) = self.tickets.get(&job).filter(|ticket| ticket.recording) else {
             return;
-        }
+        };
+        self.failing -= u64::from(ticket.failing);
         self.tickets.remove(&job);
         self.recording -= 1;
-        self.count(now, recorded);
+        self.count(recorded);
     }
 
     /// A record counts towards the limits, whether its input got as far as a worker or not.
-    pub(super) fn count(&mut self, now: Moment, recorded: Recorded) {
+    pub(super) fn count(&mut self, recorded: Recorded) {
         self.tally.recorded += 1;
         match recorded {
             Recorded::Fine => self.tally.disk_full = 0,
@@ -152,7 +169,6 @@ impl Machine {
                 self.tally.disk_full += 1;
             }
         }
-        self.stop_at_limits(now);
     }
 }
 

@@ -26,6 +26,8 @@ pub struct Machine {
     pub(super) queue: Queue,
     pub(super) tickets: HashMap<JobId, Ticket>,
     pub(super) recording: usize,
+    /// Failures among the records on their way.
+    pub(super) failing: u64,
     pub(super) budgets: Budgets,
     pub(super) walk_done: bool,
     pub(super) stopping: Option<Stopping>,
@@ -52,6 +54,8 @@ pub(super) struct Ticket {
     pub(super) cap: Cap,
     /// Whether its record is on its way.
     pub(super) recording: bool,
+    /// Whether that record is one of a failure.
+    pub(super) failing: bool,
 }
 
 /// Which worker may have a job.
@@ -98,6 +102,7 @@ impl Machine {
             queue: Queue::default(),
             tickets: HashMap::new(),
             recording: 0,
+            failing: 0,
             budgets: Budgets::default(),
             walk_done: false,
             stopping: None,
@@ -147,6 +152,7 @@ impl Machine {
         }
         self.on_event(now, event);
         let now = self.time.at(now);
+        self.stop_at_limits(now);
         self.dispatch(now);
         self.finish_if_over();
     }
@@ -168,8 +174,8 @@ impl Machine {
             Event::Misbehaved(worker) => self.kill(now, worker, KillReason::Misbehaved),
             Event::OverMemory(worker) => self.kill(now, worker, KillReason::MemoryCap),
             Event::Exited(worker, cause) => self.on_exited(now, worker, cause),
-            Event::Recorded(job, recorded) => self.on_recorded(now, job, recorded),
-            Event::Refused(recorded) => self.count(now, recorded),
+            Event::Recorded(job, recorded) => self.on_recorded(job, recorded),
+            Event::Refused(recorded) => self.count(recorded),
             Event::RecorderLost => self.on_recorder_lost(now),
             Event::Stop(level) => self.stop(now, level, StopReason::Asked),
             Event::Tick => self.expire(now),
@@ -188,6 +194,7 @@ impl Machine {
             lane: Lane::Open,
             cap: Cap::Usual,
             recording: false,
+            failing: false,
         };
         let known = self.tickets.insert(job, ticket);
         debug_assert!(known.is_none(), "{job} was found twice");

@@ -404,6 +404,21 @@ fn a_job_that_comes_back_again_and_again_is_to_blame_in_the_end() {
 }
 
 #[test]
+fn a_job_that_only_waited_behind_others_that_crash_is_never_to_blame() {
+    let mut table = table(|policy| policy.retries = 20);
+    table.all(&[Event::Found(A), Event::Found(B), Event::Found(C)]);
+    for n in 1..=20 {
+        let sent = table.tell(Event::Ready(worker(0, n)));
+        assert!(sent.contains(&Command::Send(worker(0, n), B)), "{sent:?}");
+        table.tell(Event::Started(worker(0, n), A));
+        assert_eq!(
+            table.tell(Event::Exited(worker(0, n), Cause::Crashed)),
+            [Command::Spawn(worker(0, n + 1), Cap::Usual)]
+        );
+    }
+}
+
+#[test]
 fn dying_frees_the_seat_only_by_the_exit() {
     let mut table = one_seat().busy();
     table.tell(Event::Misbehaved(first()));
@@ -815,14 +830,23 @@ fn run_for_drains() {
 #[test]
 fn too_many_failures_drain() {
     let mut table = table(|policy| policy.max_fail = Some(MaxFail::Count(2))).busy();
-    table.tell(done(first(), A, Finding::Failed));
+    let commands = table.tell(done(first(), A, Finding::Failed));
+    assert!(!commands.contains(&Command::StopWalk), "{commands:?}");
     assert_eq!(table.tell(Event::Recorded(A, Recorded::Failed)), []);
-    table.all(&[
-        Event::Started(first(), B),
-        done(first(), B, Finding::Failed),
-    ]);
-    let commands = table.tell(Event::Recorded(B, Recorded::Failed));
-    assert_eq!(commands[0], Command::StopWalk);
+    table.tell(Event::Started(first(), B));
+    let commands = table.tell(done(first(), B, Finding::Failed));
+    assert!(commands.contains(&Command::StopWalk), "{commands:?}");
+}
+
+#[test]
+fn failures_that_a_slow_disk_has_not_recorded_yet_are_too_many_as_well() {
+    let mut table = table(|policy| policy.max_fail = Some(MaxFail::Count(2))).busy();
+    table.tell(done(first(), A, Finding::Failed));
+    table.all(&[Event::Started(first(), B), Event::Found(D)]);
+    let commands = table.tell(done(first(), B, Finding::Failed));
+    for expected in [Command::StopWalk, report(D, Verdict::Interrupted, None, 0)] {
+        assert!(commands.contains(&expected), "{commands:?}");
+    }
 }
 
 #[test]

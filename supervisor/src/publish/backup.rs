@@ -12,12 +12,16 @@ use super::{Place, Publisher};
 use crate::task::{Ending, Task};
 use pressroom_shared::{Failed, FailureKind};
 use rustix::io::Errno;
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Backups one name may have.
 const MOST: u32 = 100;
+
+/// Bytes a name may have on Linux's usual file systems.
+const LONGEST_NAME: usize = 255;
 
 /// Finds the name for the backup of `task`'s source. An earlier backup of the very same picture is used again; one of
 /// another picture is never touched: it is the original of an original.
@@ -57,13 +61,19 @@ pub(super) fn choose(
     })
 }
 
+/// A name that has no room for the number is cut, between characters: the picture can then be made smaller again.
 fn numbered(path: &Path, number: u32) -> PathBuf {
-    if number == 1 {
+    let Some(name) = path.file_name().filter(|_| number > 1) else {
         return path.to_path_buf();
-    }
-    let mut name = OsString::from(path);
-    name.push(format!(".~{number}~"));
-    PathBuf::from(name)
+    };
+    let (name, suffix) = (name.as_bytes(), format!(".~{number}~"));
+    let room = name.len().min(LONGEST_NAME - suffix.len());
+    let begins = |at: &usize| name.get(*at).is_none_or(|byte| byte & 0xC0 != 0x80);
+    let mut cuts = (room.saturating_sub(3)..=room).rev();
+    let cut = cuts.find(begins).unwrap_or(room);
+    path.with_file_name(OsStr::from_bytes(
+        &[&name[..cut], suffix.as_bytes()].concat(),
+    ))
 }
 
 fn is_copy_of(
@@ -172,4 +182,27 @@ fn cannot_link(error: &io::Error) -> bool {
     [Errno::XDEV, Errno::PERM, Errno::OPNOTSUPP, Errno::MLINK]
         .into_iter()
         .any(|errno| is(error, errno))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_numbered_name_fits_and_is_cut_between_characters() {
+        let name = |name: &[u8], number| {
+            let path = numbered(&Path::new("/b").join(OsStr::from_bytes(name)), number);
+            assert_eq!(path.parent(), Some(Path::new("/b")));
+            path.file_name().unwrap().as_bytes().to_vec()
+        };
+        assert_eq!(name(b"a.jpg", 1), b"a.jpg");
+        assert_eq!(name(b"a.jpg", 2), b"a.jpg.~2~");
+        assert_eq!(name(&[b'a'; 251], 2), [&[b'a'; 251], &b".~2~"[..]].concat());
+        assert_eq!(name(&[b'a'; 255], 2), [&[b'a'; 251], &b".~2~"[..]].concat());
+        assert_eq!(name(&[b'a'; 255], 10).len(), 255);
+        let odd = "é".repeat(127);
+        let cut = [&odd.as_bytes()[..250], b".~2~"].concat();
+        assert_eq!(name(odd.as_bytes(), 2), cut);
+        assert_eq!(name(&[0x80; 255], 2).len(), 255, "no characters at all");
+    }
 }
