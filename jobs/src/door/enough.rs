@@ -73,7 +73,7 @@ fn bytes_a_pixel(format: Format, options: &Options) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::door::refusals::{PIXELS, PLAIN, jobs, pictures};
+    use crate::door::refusals::{PIXELS, jobs, pictures, plain};
     use crate::{Budget, Error, compress};
 
     fn needed(input: &[u8], options: &crate::Options, memory: u64) -> Option<u64> {
@@ -129,7 +129,7 @@ mod tests {
     fn a_large_picture_needs_no_more_than_is_named() {
         let input = [&b"P6 2000 1500 255\n"[..], &vec![77; 9_000_000]].concat();
         for format in [crate::Wanted::Jpeg, crate::Wanted::Png, crate::Wanted::Webp] {
-            let options = crate::Options { format, ..PLAIN };
+            let options = crate::Options { format, ..plain() };
             let enough = needed(&input, &options, 4 << 20).unwrap();
             assert!(enough > 9_000_000 && enough < 200_000_000, "{enough}");
             assert_eq!(needed(&input, &options, enough), None);
