@@ -1,11 +1,11 @@
-//! Compresses JPEG files and says what it cost: `compress_time [--size N] [--quality N] [--effort N] [--repeat N] [--out DIR] FILE...`.
+//! Compresses pictures and says what it cost: `compress_time [--size N] [--quality N] [--effort N] [--max-width N]
+//! [--webp] [--repeat N] [--out DIR] FILE...`.
 //!
 //! Times are CPU time of this thread: the median of all repeats but the first, and the first (cold) one apart. With
 //! `--out` the last result is written, for `score`. One repeat under `valgrind --tool=callgrind` counts instructions.
 #![expect(clippy::print_stdout, reason = "its only purpose")]
 
-use pressroom_jobs::jpeg::compress;
-use pressroom_jobs::{Budget, Compressed, Goal, Options, SizeLimit};
+use pressroom_jobs::{Budget, Compressed, Goal, Options, SizeLimit, Wanted, compress};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +31,8 @@ fn main() -> std::io::Result<()> {
             Some("--size") => asked.options.goal = Goal::MaxSize(SizeLimit::Bytes(number(&text()))),
             Some("--quality") => asked.options.goal = Goal::Quality(number(&text()) as u8),
             Some("--effort") => asked.options.effort = number(&text()) as u8,
+            Some("--max-width") => asked.options.resize.max_width = Some(number(&text()) as u32),
+            Some("--webp") => asked.options.format = Wanted::Webp,
             Some("--repeat") => asked.repeat = number(&text()) as u16,
             Some("--out") => asked.out = Some(text().into()),
             _ => measure(Path::new(&arg), &asked)?,

@@ -18,6 +18,18 @@ pub enum Compressed {
     Kept(Kept),
 }
 
+impl Compressed {
+    /// The same with notes before its own.
+    pub(crate) fn with_notes(mut self, notes: Vec<Note>) -> Self {
+        let own = match &mut self {
+            Self::Written(written) => &mut written.notes,
+            Self::Kept(kept) => &mut kept.notes,
+        };
+        own.splice(0..0, notes);
+        self
+    }
+}
+
 /// A result in the sink.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Written {

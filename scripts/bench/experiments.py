@@ -170,19 +170,29 @@ def fixed_quality(bench):
 
 
 def pixels(bench):
-    """A 12-megapixel photograph to 1920 pixels wide at quality 80, and to WebP at quality 75."""
+    """A 12-megapixel photograph to 1920 pixels wide at quality 80, and to WebP at quality 75, from JPEG and from PNG."""
     rows, text = [], []
+    jpeg, png = bench.photo("photo-13.jpg"), as_png(bench)
+    webp = ("to WebP at quality 75", ["-q", "75", "--format", "webp"], "sharp webp 75", ("webp", 75), 0.9)
     asked = (
-        ("to 1920 pixels wide at quality 80", ["-q", "80", "--max-width", "1920"], "sharp resize 1920", ("resize", 1920), 0.45),
-        ("to WebP at quality 75", ["-q", "75", "--format", "webp"], "sharp webp 75", ("webp", 75), 0.9),
+        ("12 MP baseline", jpeg, "to 1920 pixels wide at quality 80", ["-q", "80", "--max-width", "1920"], "sharp resize 1920", ("resize", 1920), 0.45),
+        ("12 MP baseline", jpeg, *webp),
+        ("12 MP PNG photograph", png, *webp),
     )
-    for what, options, name, arguments, limit in asked:
-        images = copies(bench.photo("photo-13.jpg"), 4, bench.scratch / "pixels-in")
+    for source, image, what, options, name, arguments, limit in asked:
+        images = copies(image, 4, bench.scratch / f"pixels-in-{image.suffix[1:]}")
         tools = {"pressroom": (None, bench.pressroom.tool(*options)), name: (None, peers.sharp(*arguments))}
         samples = interleaved(tools, images, bench.place("pixels"), bench.rounds)
-        rows += ratio_rows(samples, {name: limit}, f"12 MP baseline {what}")
-        text.append(f"12 MP baseline {what}\n\n" + cost_table(samples, images))
+        rows += ratio_rows(samples, {name: limit}, f"{source} {what}")
+        text.append(f"{source} {what}\n\n" + cost_table(samples, images))
     return rows, "\n\n".join(text)
+
+
+def as_png(bench):
+    """The 12-megapixel camera file as a PNG."""
+    made = bench.scratch / "photo-13.png"
+    run(["vips", "copy", bench.photo("photo-13.jpg"), made])
+    return made
 
 
 def progressive_target(bench):

@@ -6,12 +6,13 @@
 
 mod colour;
 mod open;
+mod planar;
 mod recolour;
 mod write;
 
 pub(crate) use recolour::{Recolouring, recolour, recolouring};
 
-use crate::door::{Compressed, Keep, Kept, Note, Written};
+use crate::door::{Compressed, Keep, Kept, Note};
 use crate::metadata::Changed;
 use crate::options::{Colours, Orient};
 use crate::raster::{Layout, Raster};
@@ -101,6 +102,9 @@ pub(crate) fn compress(
     options: &Options,
     budget: &Budget,
 ) -> Result<Compressed, Error> {
+    if let Some(done) = planar::compress(format, target, source, sink, options, budget)? {
+        return Ok(done);
+    }
     let kept = |why, notes| Ok(kept(format, why, notes, options));
     let opened = match open::open(format, source, options, budget) {
         Ok(Ok(opened)) => opened,
@@ -129,18 +133,30 @@ pub(crate) fn compress(
         }
         done => done?,
     };
-    match done {
-        Compressed::Written(written) if options.is_worth(source.len(), written.bytes) => {
-            let notes = notes.into_iter().chain(written.notes).collect();
-            Ok(Compressed::Written(Written { notes, ..written }))
+    Ok(judged(format, done, notes, clipped, source.len(), options))
+}
+
+/// The answer once the new format's compressor has given its own; `clipped` says that the original was the tighter bound.
+fn judged(
+    format: Format,
+    done: Compressed,
+    notes: Vec<Note>,
+    clipped: bool,
+    before: u64,
+    options: &Options,
+) -> Compressed {
+    let why = match done {
+        Compressed::Written(written) if options.is_worth(before, written.bytes) => {
+            return Compressed::Written(written).with_notes(notes);
         }
-        Compressed::Written(_) => kept(Keep::NotSmaller, Vec::new()),
+        Compressed::Written(_) => Keep::NotSmaller,
         Compressed::Kept(Kept {
             why: Keep::TargetUnreachable { .. },
             ..
-        }) if clipped => kept(Keep::NotSmaller, Vec::new()),
-        Compressed::Kept(done) => kept(done.why, Vec::new()),
-    }
+        }) if clipped => Keep::NotSmaller,
+        Compressed::Kept(done) => done.why,
+    };
+    kept(format, why, Vec::new(), options)
 }
 
 /// The answer for an original that stays as it is.

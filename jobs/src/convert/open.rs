@@ -1,11 +1,12 @@
 //! Reads a picture to pixels with what goes along, or says why it must stay what it is.
 
 use crate::door::{Keep, Note};
+use crate::jpeg::frame::Segment;
 use crate::jpeg::pixels::Decoded;
 use crate::metadata::{carried_segments, orientation_of_segments};
 use crate::options::{Colours, Orient};
 use crate::png::{self, Chunk};
-use crate::raster::{self, Raster};
+use crate::raster::{self, Carried, Raster};
 use crate::{Budget, Error, Format, Options, Source, Wanted, photo, shrink, webp};
 
 /// A picture read to pixels.
@@ -133,7 +134,21 @@ fn jpeg(
         segments,
         mut notes,
     } = crate::jpeg::pixels::read(source, size, budget)?;
-    let (parts, lost) = carried_segments(&segments);
+    let (carried, lost) = carried(&segments, options);
+    raster.carried = carried;
+    notes.extend(lost);
+    Ok(Ok(Opened {
+        used: used(&raster, (width, height)),
+        size,
+        raster,
+        notes,
+        chunks: None,
+    }))
+}
+
+/// What goes along with a JPEG's pixels, and what has no place elsewhere.
+pub(super) fn carried(segments: &[Segment], options: &Options) -> (Carried, Vec<Note>) {
+    let (parts, lost) = carried_segments(segments);
     let strip = &options.strip;
     let stripped = |what: &&str| {
         (strip.comment && what.contains("comment"))
@@ -142,18 +157,15 @@ fn jpeg(
             || (strip.icc && what.contains("profile"))
     };
     let lost = lost.into_iter().filter(|what| !stripped(what));
-    notes.extend(lost.map(|what| Note::Dropped(what.to_owned())));
-    let turn = orientation_of_segments(segments.iter()).unwrap_or(1);
-    raster.carried.orientation = turn as u8;
-    (raster.carried.icc, raster.carried.exif, raster.carried.xmp) =
-        (parts.icc, parts.exif, parts.xmp);
-    Ok(Ok(Opened {
-        used: used(&raster, (width, height)),
-        size,
-        raster,
-        notes,
-        chunks: None,
-    }))
+    let notes = lost.map(|what| Note::Dropped(what.to_owned())).collect();
+    let carried = Carried {
+        icc: parts.icc,
+        exif: parts.exif,
+        xmp: parts.xmp,
+        orientation: orientation_of_segments(segments.iter()).unwrap_or(1) as u8,
+        gamma_only: None,
+    };
+    (carried, notes)
 }
 
 /// How much of a picture that was decoded at an eighth, a quarter, a half or all of its size is picture.

@@ -4,9 +4,9 @@ use super::{Picture, Target};
 use crate::door::{Compressed, Keep, Kept, Note};
 use crate::jpeg::frame::Segment;
 use crate::jpeg::paint;
-use crate::metadata::{chunks_of, segments_of, strip_carried, thumbnail_note};
+use crate::metadata::{Changed, chunks_of, segments_of, strip_carried, thumbnail_note};
 use crate::png::{self, Chunk, Place, Plain};
-use crate::raster::{Depth, Layout, Raster};
+use crate::raster::{Carried, Depth, Layout, Raster};
 use crate::{Budget, Error, Format, Options, Sink};
 
 /// JFIF 1.01, square pixels, no thumbnail.
@@ -65,8 +65,12 @@ fn jpeg(
 
 /// What is carried, edited and without what was to go.
 fn carry(picture: &mut Picture, options: &Options) -> Vec<Note> {
-    let carried = &mut picture.raster.carried;
-    let mut notes = picture.changed.edit(carried);
+    carried(&mut picture.raster.carried, picture.changed, options)
+}
+
+/// Edits what is carried and takes out what was to go.
+pub(super) fn carried(carried: &mut Carried, changed: Changed, options: &Options) -> Vec<Note> {
+    let mut notes = changed.edit(carried);
     notes.extend(strip_carried(carried, &options.strip).notes);
     notes
 }
@@ -180,7 +184,7 @@ fn srgb_chunk() -> Chunk {
 }
 
 /// A PNG's own chunks after its pixels changed.
-fn edited(mut chunks: Vec<Chunk>, changed: crate::metadata::Changed) -> (Vec<Chunk>, Vec<Note>) {
+fn edited(mut chunks: Vec<Chunk>, changed: Changed) -> (Vec<Chunk>, Vec<Note>) {
     chunks.retain(|chunk| match &chunk.name {
         b"bKGD" | b"sBIT" | b"hIST" => false,
         b"iCCP" | b"gAMA" | b"cHRM" | b"sRGB" | b"cICP" | b"mDCV" | b"cLLI" => !changed.srgb,
@@ -206,11 +210,5 @@ fn webp(
 ) -> Result<Compressed, Error> {
     let notes = carry(&mut picture, options);
     let done = crate::webp::write(picture.raster, before, sink, options, budget)?;
-    Ok(match done {
-        Compressed::Written(mut written) => {
-            written.notes.splice(0..0, notes);
-            Compressed::Written(written)
-        }
-        Compressed::Kept(kept) => Compressed::Kept(kept),
-    })
+    Ok(done.with_notes(notes))
 }

@@ -1,10 +1,11 @@
 //! Pictures that come from samples: transformed in steps of 1, then brought to the goal by the engine's own search.
 
 use super::chroma::Halving;
-use super::dct::{forward, rounded};
+use super::dct::{self, rounded};
 use super::decode::Picture;
+use super::encode::Role;
 use super::encode::markers::Form;
-use super::frame::Component;
+use super::frame::{Component, Frame};
 use super::outcome::{Around, Reached, kept};
 use super::plane::{MAX_WORDS, Plane, put_word};
 use super::prepare::{self, Prepared};
@@ -23,13 +24,15 @@ const PROGRESSIVE_EFFORT: u8 = 3;
 /// Scale a search begins with.
 const MIDDLE: f32 = 1.0;
 
-/// Coefficients of a component in steps of 1; blocks that reach over the edge repeat its last samples.
+/// Coefficients of a component in steps of 1, less those smaller than `floors` (zigzag order); blocks that reach over the edge
+/// repeat its last samples.
 ///
 /// # Errors
 /// [`Error::OverBudget`].
 pub(crate) fn transform(
     samples: &Samples,
     component: &Component,
+    floors: &[f32; 64],
     budget: &Budget,
 ) -> Result<Plane, Error> {
     let (across, down) = (
@@ -37,30 +40,111 @@ pub(crate) fn transform(
         component.blocks_down as usize,
     );
     let mut plane = Plane::new(across, down, usize::from(component.v), budget)?;
-    let (right, bottom) = (samples.width as usize - 1, samples.height as usize - 1);
+    let floors = Floors::new(floors);
+    let mut strip = Strip::new(across, budget)?;
     for block_row in 0..down {
+        strip.fill(samples, block_row);
         let mut writer = plane.writer(block_row % usize::from(component.v));
         for column in 0..across {
-            let block: [f32; 64] = std::array::from_fn(|n| {
-                let (x, y) = (
-                    (8 * column + n % 8).min(right),
-                    (8 * block_row + n / 8).min(bottom),
-                );
-                f32::from(samples.bytes[y * samples.width as usize + x]) - 128.0
-            });
-            let block = forward(&block).map(rounded);
-            writer.block(block[0], budget, |out: &mut [u16; MAX_WORDS]| {
-                let levels = (1..64)
-                    .map(|k| (k, block[usize::from(NATURAL[k])]))
-                    .filter(|(_, level)| *level != 0);
-                levels.fold(0, |used, (k, level)| {
-                    used + put_word(&mut out[used..], k, level)
-                })
+            let block = dct::transform(&strip.block(column));
+            writer.block(rounded(block[0][0]), budget, |room| {
+                floors.keep(&block, room)
             })?;
         }
     }
+    budget.free(strip.bytes);
     Ok(plane)
 }
+
+/// Eight rows of samples, as long as whole blocks.
+#[derive(Debug)]
+struct Strip {
+    bytes: Vec<u8>,
+}
+
+impl Strip {
+    fn new(blocks: usize, budget: &Budget) -> Result<Self, Error> {
+        let mut bytes = budget.vec(64 * blocks)?;
+        bytes.resize(64 * blocks, 0);
+        Ok(Self { bytes })
+    }
+
+    /// Takes in a row of blocks.
+    fn fill(&mut self, samples: &Samples, block_row: usize) {
+        let (width, height) = (samples.width as usize, samples.height as usize);
+        let length = self.bytes.len() / 8;
+        for (y, row) in self.bytes.chunks_exact_mut(length).enumerate() {
+            let from = (8 * block_row + y).min(height - 1) * width;
+            let from = &samples.bytes[from..from + width];
+            let (inside, beyond) = row.split_at_mut(width.min(length));
+            inside.copy_from_slice(&from[..inside.len()]);
+            beyond.fill(from[width - 1]);
+        }
+    }
+
+    /// A block, around 0.
+    #[inline(always)]
+    fn block(&self, column: usize) -> [[f32; 8]; 8] {
+        let length = self.bytes.len() / 8;
+        std::array::from_fn(|y| {
+            let row = self.bytes.get(y * length + 8 * column..);
+            let row = row.and_then(<[u8]>::first_chunk::<8>).unwrap_or(&[128; 8]);
+            row.map(|sample| f32::from(sample) - 128.0)
+        })
+    }
+}
+
+/// Smallest magnitudes worth keeping, by row and column; all above the half that rounds to something.
+#[derive(Debug)]
+struct Floors([[f32; 8]; 8]);
+
+impl Floors {
+    fn new(floors: &[f32; 64]) -> Self {
+        let mut rows = [[0.5; 8]; 8];
+        for (&floor, natural) in floors.iter().zip(NATURAL) {
+            rows[usize::from(natural) / 8][usize::from(natural) % 8] = floor.max(0.5);
+        }
+        // The DC value is not among the words.
+        rows[0][0] = f32::INFINITY;
+        Self(rows)
+    }
+
+    /// Writes what is large enough as words, in zigzag order; returns how many.
+    #[inline(always)]
+    fn keep(&self, block: &[[f32; 8]; 8], room: &mut [u16; MAX_WORDS]) -> usize {
+        let mut kept = 0_u64;
+        for (row, (values, floors)) in block.iter().zip(&self.0).enumerate() {
+            // Mostly nothing is large enough, which eight at a time tell without a branch.
+            let large = |x: usize| u32::from(values[x].abs() >= floors[x]);
+            if (0..8).map(large).sum::<u32>() == 0 {
+                continue;
+            }
+            for (x, &k) in ZIGZAG[row].iter().enumerate() {
+                kept |= u64::from(large(x)) << k;
+            }
+        }
+        let mut used = 0;
+        while kept != 0 {
+            let k = kept.trailing_zeros() as usize & 63;
+            kept &= kept - 1;
+            let natural = usize::from(NATURAL[k] & 63);
+            let level = rounded(block[natural / 8][natural % 8]);
+            used += put_word(&mut room[used..], k, level);
+        }
+        used
+    }
+}
+
+/// Zigzag indices by row and column.
+const ZIGZAG: [[u8; 8]; 8] = {
+    let mut zigzag = [[0; 8]; 8];
+    let mut k = 0;
+    while k < 64 {
+        zigzag[(NATURAL[k] / 8) as usize][(NATURAL[k] % 8) as usize] = k as u8;
+        k += 1;
+    }
+    zigzag
+};
 
 /// What is aimed at.
 #[derive(Debug, Clone, Copy)]
@@ -103,12 +187,10 @@ impl Aim {
     }
 
     /// What becomes of the chroma.
-    fn halving(self, picture: &Prepared, chroma: Chroma, input: u64) -> Option<Halving> {
+    fn halving(self, frame: &Frame, roles: &[Role], chroma: Chroma, input: u64) -> Option<Halving> {
         match self.target {
-            Some(target) => prepare::halving(&picture.frame, &picture.roles, chroma, target, input),
-            None => {
-                prepare::halving_for_scale(&picture.frame, &picture.roles, chroma, self.start, None)
-            }
+            Some(target) => prepare::halving(frame, roles, chroma, target, input),
+            None => prepare::halving_for_scale(frame, roles, chroma, self.start, None),
         }
     }
 
@@ -138,28 +220,58 @@ impl Aim {
     }
 }
 
+/// How a picture that comes from samples will be coded: known before it is transformed, so that chroma is resampled once and
+/// coefficients that cannot survive are never stored.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outlook {
+    aim: Aim,
+    recipe: Recipe,
+}
+
+impl Outlook {
+    /// For an original of `input` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for goals that samples alone cannot be brought to.
+    pub(crate) fn of(options: &Options, input: u64) -> Result<Self, Error> {
+        let rounding = if options.effort >= WEIGHED_EFFORT {
+            Rounding::Weighed
+        } else {
+            Rounding::Deadzone
+        };
+        Ok(Self {
+            aim: Aim::of(options, input)?,
+            recipe: Recipe { rounding },
+        })
+    }
+
+    /// The frame with chroma as it will be stored.
+    pub(crate) fn frame(&self, frame: Frame, roles: &[Role], chroma: Chroma, input: u64) -> Frame {
+        let halving = self.aim.halving(&frame, roles, chroma, input);
+        halving.map_or_else(|| frame.clone(), |halving| halving.frame(&frame))
+    }
+
+    /// Smallest magnitudes worth keeping of a component, in zigzag order.
+    pub(crate) fn floors(&self, role: Role) -> [f32; 64] {
+        prepare::floors(role, self.aim.scales.0, self.recipe)
+    }
+}
+
 /// Brings a picture whose coefficients are in steps of 1 to the goal; `input` is the original's size in bytes.
 ///
 /// # Errors
 /// See [`Error`].
 pub(crate) fn encode(
     mut picture: Picture,
+    outlook: Outlook,
     input: u64,
     sink: &mut dyn Sink,
     options: &Options,
     budget: &Budget,
 ) -> Result<Compressed, Error> {
-    let aim = Aim::of(options, input)?;
+    let Outlook { aim, recipe } = outlook;
     let around = Around::of(&mut picture);
     let picture = Prepared::whole(picture);
-    let rounding = if options.effort >= WEIGHED_EFFORT {
-        Rounding::Weighed
-    } else {
-        Rounding::Deadzone
-    };
-    let recipe = Recipe { rounding };
-    let halving = aim.halving(&picture, options.chroma, input);
-    let picture = picture.with_chroma(halving, aim.scales.0, recipe, budget)?;
     let segments = picture.segments();
     let request = Request {
         shell: Shell {

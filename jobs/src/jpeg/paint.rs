@@ -1,8 +1,9 @@
 //! Pixels as a JPEG: colour transform, chroma at full size or halved, then the engine's own search for the goal.
 
+use super::color;
 use super::decode::Picture;
 use super::frame::{Coding, Frame, QuantTable, Segment};
-use super::fresh::{encode, transform};
+use super::fresh::{Outlook, encode, transform};
 use crate::door::{Compressed, Note};
 use crate::raster::{Depth, Layout, Raster};
 use crate::shrink::Samples;
@@ -40,12 +41,12 @@ pub(crate) fn write(
         Layout::Gray | Layout::Cmyk | Layout::GrayAlpha | Layout::Rgba => (false, false),
     };
     let frame = frame(&raster, halving);
+    let outlook = Outlook::of(options, before)?;
+    let roles = color::roles(&frame, &segments);
     let mut planes = Vec::new();
-    for (samples, component) in components(raster, halving, budget)?
-        .into_iter()
-        .zip(&frame.components)
-    {
-        planes.push(transform(&samples, component, budget)?);
+    for (n, samples) in components(raster, halving, budget)?.into_iter().enumerate() {
+        let floors = outlook.floors(roles[n]);
+        planes.push(transform(&samples, &frame.components[n], &floors, budget)?);
         budget.free(samples.bytes);
     }
     let picture = Picture {
@@ -58,11 +59,7 @@ pub(crate) fn write(
         notes,
         second_parts: Vec::new(),
     };
-    let asked = Options {
-        chroma: Chroma::Full,
-        ..options.clone()
-    };
-    encode(picture, before, sink, &asked, budget)
+    encode(picture, outlook, before, sink, options, budget)
 }
 
 /// Whether chroma is halved across and down.

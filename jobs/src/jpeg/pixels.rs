@@ -5,7 +5,7 @@ use super::color;
 use super::decode::Decoder;
 use super::encode::Role;
 use super::frame::{Component, Frame, Segment};
-use super::samples::{Opened, Plain, open};
+use super::samples::{Opened, Plain, Wanted, open};
 use crate::raster::{Carried, Depth, Layout, Raster};
 use crate::{Budget, Error, Note, Source};
 
@@ -32,12 +32,13 @@ pub(crate) fn read(
     let decoder = Decoder::open(source, budget)?;
     let frame = decoder.header().frame.clone();
     let whole = (u32::from(frame.width), u32::from(frame.height));
+    let wanted = Wanted::together(&frame, wanted.unwrap_or(whole));
+    let scale = wanted.first().map_or(8, |wanted| wanted.size.across);
     let Opened {
         samples,
-        scale,
         segments,
         notes,
-    } = open(decoder, wanted.unwrap_or(whole), budget)?;
+    } = open(decoder, &wanted, budget)?;
     let side = |pixels: u32| (pixels as usize * scale).div_ceil(8);
     let size = (side(whole.0), side(whole.1));
     let colours = Colours::of(&frame, &segments)?;
@@ -46,7 +47,7 @@ pub(crate) fn read(
     let planes: Vec<Upsampled<'_>> = samples
         .iter()
         .zip(&frame.components)
-        .map(|(plain, component)| Upsampled::new(plain, component, &frame, scale, size))
+        .map(|(plain, component)| Upsampled::new(plain, component, &frame, size))
         .collect();
     let mut rows = vec![vec![0_u8; size.0]; planes.len()];
     for y in 0..size.1 {
@@ -188,14 +189,8 @@ struct Upsampled<'a> {
 }
 
 impl<'a> Upsampled<'a> {
-    fn new(
-        plain: &'a Plain,
-        component: &Component,
-        frame: &Frame,
-        scale: usize,
-        size: (usize, usize),
-    ) -> Self {
-        let (width, height) = plain.used(component, frame, scale);
+    fn new(plain: &'a Plain, component: &Component, frame: &Frame, size: (usize, usize)) -> Self {
+        let (width, height) = plain.used(component, frame);
         let own = (width.ceil() as usize, height.ceil() as usize);
         let (across, down) = (
             Grow::of(component.h, frame.h_max, own.0),

@@ -109,7 +109,7 @@ pub fn fit(request: &Request<'_>, budget: &Budget, sink: &mut dyn Sink) -> Resul
 /// # Errors
 /// [`Error::OverBudget`], [`Error::Write`].
 pub fn once(request: &Request<'_>, budget: &Budget, sink: &mut dyn Sink) -> Result<u64, Error> {
-    let sample = Sample::gather(request.views, budget)?;
+    let sample = Sample::for_costs(request.views, budget)?;
     let mut search = Search::new(request, &sample);
     search.predict(request.start);
     let plan = search.plan(request.recipe.tuning(request.start));

@@ -55,7 +55,19 @@ impl Sample {
     /// # Errors
     /// [`Error::OverBudget`].
     pub fn gather(views: &[View<'_>], budget: &Budget) -> Result<Self, Error> {
-        let blocks = views.iter().map(View::blocks).sum();
+        Self::thinned(views, 1, budget)
+    }
+
+    /// Samples a part of the blocks that a size would need: enough to tell what symbols will cost.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`].
+    pub fn for_costs(views: &[View<'_>], budget: &Budget) -> Result<Self, Error> {
+        Self::thinned(views, 4, budget)
+    }
+
+    fn thinned(views: &[View<'_>], by: usize, budget: &Budget) -> Result<Self, Error> {
+        let blocks = by * views.iter().map(View::blocks).sum::<usize>();
         let part = |view: &View<'_>| {
             let mut gatherer = Gatherer::new(view.across(), view.down(), blocks, budget)?;
             for row in 0..view.down() {

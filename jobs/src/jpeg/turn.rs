@@ -5,7 +5,7 @@
 //! back, turned as samples of a sixteenth's precision and transformed again, in steps of 1. Where chroma is halved and the
 //! side is odd, samples lie between two of the old ones and are their average.
 
-use super::dct::{Inverse, forward, rounded};
+use super::dct::{Inverse, Range, Size, forward, rounded};
 use super::decode::Picture;
 use super::frame::{Coding, Component, Frame, QuantTable};
 use super::plane::{MAX_WORDS, Plane, Words, put_word};
@@ -184,20 +184,16 @@ struct Fine {
 }
 
 fn samples_of(plane: &Plane, table: &QuantTable, budget: &Budget) -> Result<Fine, Error> {
-    let inverse = Inverse::new(8);
+    let inverse = Inverse::new(Size::WHOLE, Range::FULL);
+    let weighed = inverse.weighed(&table.0.map(f32::from));
     let stride = 8 * plane.across();
     let length = stride * 8 * plane.down();
     let mut samples = budget.vec(length)?;
     samples.resize(length, 0_i16);
     for block_row in 0..plane.down() {
         for (column, (dc, words)) in plane.row(block_row).enumerate() {
-            let mut block = [0f32; 64];
-            block[0] = f32::from(dc) * f32::from(table.0[0]);
-            for (k, value) in words {
-                block[usize::from(NATURAL[k])] = f32::from(value) * f32::from(table.0[k]);
-            }
             let start = 8 * block_row * stride + 8 * column;
-            for (y, row) in inverse.rows::<8>(&block, 0.0).iter().enumerate() {
+            for (y, row) in inverse.exact(dc, words, &weighed).iter().enumerate() {
                 let out = &mut samples[start + y * stride..][..8];
                 let pairs = out.iter_mut().zip(row);
                 pairs.for_each(|(out, sample)| *out = rounded(sample * 16.0));

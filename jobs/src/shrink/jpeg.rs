@@ -1,12 +1,13 @@
 //! A JPEG made smaller in pixels: every component on its own, in the file's own colours, so that gray, YCbCr, RGB and CMYK are
-//! all the same to it, no profile is touched and no sampling is changed.
+//! all the same to it and no profile is touched. Chroma that will be halved is resampled to that size at once.
 
-use super::resample::resample;
 use crate::door::Compressed;
+use crate::jpeg::color;
+use crate::jpeg::dct::Range;
 use crate::jpeg::decode::{Decoder, Picture};
-use crate::jpeg::frame::{Coding, Frame, QuantTable};
-use crate::jpeg::fresh::{encode, transform};
-use crate::jpeg::samples::{extent, open};
+use crate::jpeg::frame::{Coding, Component, Frame, QuantTable};
+use crate::jpeg::fresh::{Outlook, encode, transform};
+use crate::jpeg::samples::{Wanted, extent, open, share};
 use crate::turn::Turn;
 use crate::{Budget, Error, Options, Sink, Source};
 
@@ -24,30 +25,27 @@ pub(crate) fn compress(
 ) -> Result<Compressed, Error> {
     let decoder = Decoder::open(source, budget)?;
     let before = decoder.header().frame.clone();
-    let sampling: Vec<_> = before
-        .components
-        .iter()
-        .map(|c| {
-            let (h, v) = turn.size((c.h, c.v));
-            (c.id, h, v, c.table)
-        })
+    let roles = color::roles(&before, &decoder.header().segments);
+    let outlook = Outlook::of(options, source.len())?;
+    let frame = outlook.frame(
+        smaller(&before, size, turn),
+        &roles,
+        options.chroma,
+        source.len(),
+    );
+    let stored = |component: &Component| turn.size(share(component, &frame));
+    let pairs = before.components.iter().zip(&frame.components);
+    let wanted: Vec<_> = pairs
+        .map(|(old, new)| Wanted::alone(old, &before, stored(new), Range::FULL))
         .collect();
-    // Both fit: a frame's sides do, and this only shrinks them.
-    let (width, height) = turn.size((size.0 as u16, size.1 as u16));
-    let frame = Frame::new(Coding::Baseline, width, height, &sampling);
-    let opened = open(decoder, size, budget)?;
+    let opened = open(decoder, &wanted, budget)?;
     let mut planes = Vec::new();
-    for (samples, (old, new)) in opened
-        .samples
-        .into_iter()
-        .zip(before.components.iter().zip(&frame.components))
-    {
-        let used = samples.used(old, &before, opened.scale);
-        let across_and_down = turn.size(extent(new, &frame));
-        let mut small = resample(samples.all, used, across_and_down, false, budget)?;
-        small.bytes = turn.apply(small.bytes, across_and_down, 1, budget)?;
-        (small.width, small.height) = turn.size(across_and_down);
-        planes.push(transform(&small, new, budget)?);
+    for (n, samples) in opened.samples.into_iter().enumerate() {
+        let (old, new) = (&before.components[n], &frame.components[n]);
+        let mut small = samples.resampled(old, &before, stored(new), budget)?;
+        small.bytes = turn.apply(small.bytes, (small.width, small.height), 1, budget)?;
+        (small.width, small.height) = extent(new, &frame);
+        planes.push(transform(&small, new, &outlook.floors(roles[n]), budget)?);
         budget.free(small.bytes);
     }
     let picture = Picture {
@@ -60,5 +58,20 @@ pub(crate) fn compress(
         notes: opened.notes,
         second_parts: Vec::new(),
     };
-    encode(picture, source.len(), sink, options, budget)
+    encode(picture, outlook, source.len(), sink, options, budget)
+}
+
+/// The frame at `size` as stored, turned.
+fn smaller(before: &Frame, size: (u32, u32), turn: Turn) -> Frame {
+    let sampling: Vec<_> = before
+        .components
+        .iter()
+        .map(|c| {
+            let (h, v) = turn.size((c.h, c.v));
+            (c.id, h, v, c.table)
+        })
+        .collect();
+    // Both fit: a frame's sides do, and this only shrinks them.
+    let (width, height) = turn.size((size.0 as u16, size.1 as u16));
+    Frame::new(Coding::Baseline, width, height, &sampling)
 }

@@ -8,11 +8,12 @@ mod fitting;
 mod jpeg;
 mod png;
 mod resample;
+mod transpose;
 
 pub(crate) use fitting::{Unfitted, fit, note};
 pub(crate) use jpeg::compress as compress_jpeg;
 pub(crate) use png::compress as compress_png;
-pub(crate) use resample::{Samples, resample, resample_rgb};
+pub(crate) use resample::{Samples, resample, resample_plane, resample_rgb};
 
 use crate::Resize;
 

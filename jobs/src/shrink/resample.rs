@@ -1,5 +1,6 @@
 //! Lanczos resampling through `fast_image_resize`, of one or more channels, in eight or sixteen bits.
 
+use super::transpose::transposed;
 use crate::raster::Layout;
 use crate::{Budget, Error};
 use fast_image_resize::images::Image;
@@ -57,8 +58,17 @@ pub(crate) fn resample(
         .resize_alg(ResizeAlg::Convolution(FilterType::Lanczos3));
     let mut resizer = Resizer::new();
     // It holds the picture once more, resampled one way, and with alpha multiplied in.
-    let working =
-        u64::from(to.0) * u64::from(height) * kind.size() as u64 + source.buffer().len() as u64;
+    let one_way = if to.0 == width {
+        0
+    } else {
+        u64::from(to.0) * u64::from(height)
+    };
+    let alpha = if alpha {
+        source.buffer().len() as u64
+    } else {
+        0
+    };
+    let working = one_way * kind.size() as u64 + alpha;
     budget.claim(working)?;
     let done = resizer.resize(&source, &mut target, &options);
     budget.release(working);
@@ -69,6 +79,76 @@ pub(crate) fn resample(
         width: to.0,
         height: to.1,
         kind,
+    })
+}
+
+/// Resamples one channel of eight bits: down, and then across by way of its transpose, since rows of samples are added up many
+/// times faster than samples within a row.
+///
+/// # Errors
+/// Those of [`resample`].
+pub(crate) fn resample_plane(
+    from: Samples,
+    (across, down): (f64, f64),
+    to: (u32, u32),
+    budget: &Budget,
+) -> Result<Samples, Error> {
+    let low = resample_down(from, down, to.1, budget)?;
+    if across == f64::from(to.0) {
+        return Ok(narrowed(low, to.0, budget));
+    }
+    let lying = transpose(low, budget)?;
+    let small = resample_down(lying, across, to.0, budget)?;
+    transpose(small, budget)
+}
+
+/// The left `width` columns.
+fn narrowed(mut from: Samples, width: u32, budget: &Budget) -> Samples {
+    let (before, after) = (from.width as usize, width as usize);
+    if after < before {
+        for row in 1..from.height as usize {
+            from.bytes
+                .copy_within(row * before..row * before + after, row * after);
+        }
+        from.width = width;
+    }
+    let length = from.width as usize * from.height as usize;
+    shortened(from, length, budget)
+}
+
+/// Gives back what lies behind `length`.
+fn shortened(mut from: Samples, length: usize, budget: &Budget) -> Samples {
+    let before = from.bytes.capacity();
+    from.bytes.truncate(length);
+    from.bytes.shrink_to_fit();
+    budget.release((before - from.bytes.capacity()) as u64);
+    from
+}
+
+/// Resamples the upper `used` rows to `rows`.
+fn resample_down(from: Samples, used: f64, rows: u32, budget: &Budget) -> Result<Samples, Error> {
+    let width = from.width;
+    if used == f64::from(rows) && rows <= from.height {
+        let length = width as usize * rows as usize;
+        let from = Samples {
+            height: rows,
+            ..from
+        };
+        return Ok(shortened(from, length, budget));
+    }
+    resample(from, (width.into(), used), (width, rows), false, budget)
+}
+
+/// The same with rows as columns.
+fn transpose(from: Samples, budget: &Budget) -> Result<Samples, Error> {
+    let size = (from.width as usize, from.height as usize);
+    let bytes = transposed(&from.bytes, size, budget)?;
+    budget.free(from.bytes);
+    Ok(Samples {
+        bytes,
+        width: from.height,
+        height: from.width,
+        kind: from.kind,
     })
 }
 

@@ -159,9 +159,26 @@ pub(super) type Pieces = Vec<Piece<'static>>;
 
 /// VP8's planes, to be coded lossily.
 #[derive(Debug)]
-pub(super) struct Lossy(Planes);
+pub(crate) struct Lossy(Planes);
 
 impl Lossy {
+    /// Luma and both chroma planes in video's range, chroma half as wide and high as luma, rounded up.
+    pub(crate) fn of_planes((width, height): (u32, u32), [y, u, v]: [Vec<u8>; 3]) -> Self {
+        Self(Planes {
+            width,
+            height,
+            y,
+            u,
+            v,
+            alpha: None,
+        })
+    }
+
+    /// Width and height.
+    pub(super) fn size(&self) -> (u32, u32) {
+        (self.0.width, self.0.height)
+    }
+
     /// The picture's own planes where it is lossy already, else made of its colours.
     ///
     /// # Errors

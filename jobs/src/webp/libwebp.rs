@@ -13,7 +13,7 @@ use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 
 /// Longest side of a picture (VP8 has 14 bits for it).
-pub(super) const LONGEST: u32 = 16_383;
+pub(crate) const LONGEST: u32 = 16_383;
 
 /// Why libwebp did not do it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -20,9 +20,11 @@ use crate::metadata::{
 use crate::raster::{Carried, Depth, Raster};
 use crate::{Budget, Error, Format, Goal, Options, Sink, Source};
 use content::{Coded, Content, Facts, Way};
+pub(crate) use image::Lossy;
+pub(crate) use libwebp::LONGEST;
 pub(crate) use riff::Piece;
 use riff::{Around, File, Shape};
-pub(crate) use write::write;
+pub(crate) use write::{write, write_planes};
 
 /// What cannot be asked of a WebP.
 /// A size needed less than this quality: the user is told.

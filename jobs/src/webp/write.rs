@@ -26,37 +26,59 @@ pub(crate) fn write(
 ) -> Result<Compressed, Error> {
     let mut notes = Vec::new();
     let (plain, carried) = plain(raster, &mut notes, budget)?;
-    let others = others(&carried);
-    let canvas = plain.size;
+    if matches!(options.goal, Goal::Lossless | Goal::Ssimulacra2(_)) {
+        let others = others(&carried);
+        let canvas = plain.size;
+        let pieces = exactly(&plain, level(options.effort), budget)?;
+        budget.free(plain.samples);
+        let coded = Coded {
+            pieces,
+            quality: None,
+        };
+        return finish(canvas, &others, coded, notes, sink, options);
+    }
+    let planes = Lossy::of_plain(plain, budget)?;
+    let done = write_planes(planes, &carried, before, sink, options, budget)?;
+    Ok(done.with_notes(notes))
+}
+
+/// The same for planes, which only a quality or a size can be asked of.
+///
+/// # Errors
+/// [`Error::Unsupported`] for other goals; see [`Error`].
+pub(crate) fn write_planes(
+    planes: Lossy,
+    carried: &Carried,
+    before: u64,
+    sink: &mut dyn Sink,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Compressed, Error> {
+    let others = others(carried);
+    let canvas = planes.size();
     let around = Around::of(others.iter(), &[]);
-    let lossy = |plain| Lossy::of_plain(plain, budget);
+    let method = method(options.effort);
     let coded = match options.goal {
-        Goal::Lossless | Goal::Ssimulacra2(_) => {
-            let pieces = exactly(&plain, level(options.effort), budget)?;
-            budget.free(plain.samples);
-            Ok(Coded {
-                pieces,
-                quality: None,
-            })
-        }
-        Goal::Quality(quality) => {
-            let code = |code: &mut dyn FnMut(f32) -> _| code(f32::from(quality));
-            let pieces = lossy(plain)?.code(method(options.effort), budget, code)?;
-            Ok(Coded {
+        Goal::Quality(quality) => planes.code(method, budget, |code| {
+            let pieces = code(f32::from(quality))?;
+            Ok(Ok(Coded {
                 pieces,
                 quality: Some(quality),
-            })
-        }
-        Goal::MaxSize(limit) => lossy(plain)?.code(method(options.effort), budget, |code| {
+            }))
+        })?,
+        Goal::MaxSize(limit) => planes.code(method, budget, |code| {
             fitted(limit.bytes(before), &around, options.min_quality, code)
         })?,
+        Goal::Lossless | Goal::Ssimulacra2(_) => {
+            return Err(unsupported("planes as a WebP without loss"));
+        }
     };
     match coded {
-        Ok(coded) => finish(canvas, &others, coded, notes, sink, options),
+        Ok(coded) => finish(canvas, &others, coded, Vec::new(), sink, options),
         Err(why) => Ok(Compressed::Kept(Kept {
             format: Format::Webp,
             why,
-            notes,
+            notes: Vec::new(),
         })),
     }
 }

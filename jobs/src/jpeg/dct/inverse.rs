@@ -1,124 +1,356 @@
-//! The inverse transform of a block at a size of 8, 4, 2 or 1 samples a side: of the 64 coefficients only the low ones of that
-//! size are used, which is a sharp and cheap way to halve a picture (T.81 A.3.3 for the full size).
+//! The inverse transform of a block at a size of 1 to 8 samples each way: of the 64 coefficients only the low ones of that
+//! size are used, which is a sharp and cheap way to make a picture smaller (T.81 A.3.3 for the full size).
+//!
+//! Sums are laid out in lanes of four or eight samples, which compilers turn into vector instructions without being asked.
 
+use super::super::plane::{Row, Words};
+use super::super::quant::tables::NATURAL;
 use std::f32::consts::PI;
 
-/// A transform back to `size` samples a side.
+/// Adding this to a small number leaves its nearest whole number in the low bits.
+const TO_WHOLE: f32 = 8_388_608.0;
+
+/// Samples a block becomes, across and down: 1 to 8 each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub(crate) across: usize,
+    pub(crate) down: usize,
+}
+
+impl Size {
+    /// The whole block.
+    pub(crate) const WHOLE: Self = Self { across: 8, down: 8 };
+}
+
+/// What samples a flat block of the darkest to the lightest value becomes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Range {
+    gain: f32,
+    middle: f32,
+    ends: (f32, f32),
+}
+
+impl Range {
+    /// As JPEG has it: 0 to 255 (ITU-T T.871, 7).
+    pub(crate) const FULL: Self = Self::of((0.0, 255.0));
+    /// Luma as video has it: 16 to 235 (ITU-R BT.601, table 3).
+    pub(crate) const VIDEO_LUMA: Self = Self::of((16.0, 235.0));
+    /// Chroma as video has it: 16 to 240 (ITU-R BT.601, table 3).
+    pub(crate) const VIDEO_CHROMA: Self = Self {
+        middle: 128.0,
+        ..Self::of((16.0, 240.0))
+    };
+
+    const fn of(ends: (f32, f32)) -> Self {
+        let gain = (ends.1 - ends.0) / 255.0;
+        Self {
+            gain,
+            middle: ends.0 + 128.0 * gain,
+            ends,
+        }
+    }
+}
+
+/// A transform back to a size.
 #[derive(Debug)]
 pub(crate) struct Inverse {
-    size: usize,
-    /// Weight of frequency `u` at sample `x`, at `8 * u + x`.
-    basis: [f32; 64],
+    size: Size,
+    range: Range,
+    /// Weight of frequency `u` at sample `x`, as `[u][x]`; 0 beyond the size.
+    across: [[f32; 8]; 8],
+    /// Weight of frequency `v` at sample `y`, as `[y][v]`.
+    down: [[f32; 8]; 8],
 }
 
 impl Inverse {
-    /// `size` is 1, 2, 4 or 8.
-    pub(crate) fn new(size: usize) -> Self {
-        let mut basis = [0.0; 64];
-        let length = size as f32;
-        for u in 0..size {
-            // Orthonormal weights, times what makes a flat block keep its level at any size.
-            let norm = if u == 0 {
-                (1.0 / length).sqrt()
-            } else {
-                (2.0 / length).sqrt()
-            };
-            for x in 0..size {
-                let angle = (2.0 * x as f32 + 1.0) * u as f32 * PI / (2.0 * length);
-                basis[8 * u + x] = norm * (length / 8.0).sqrt() * angle.cos();
-            }
+    /// `size` is 1 to 8 each way.
+    pub(crate) fn new(size: Size, range: Range) -> Self {
+        let across = waves(size.across);
+        Self {
+            size,
+            range,
+            across: across.map(|row| row.map(|weight| weight * range.gain)),
+            down: transposed(waves(size.down)),
         }
-        Self { size, basis }
     }
 
-    pub(crate) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> Size {
         self.size
     }
 
     /// Whether the coefficient at `8 * row + column` is used at all.
     pub(crate) fn uses(&self, natural: u8) -> bool {
-        usize::from(natural) / 8 < self.size && usize::from(natural) % 8 < self.size
+        usize::from(natural) / 8 < self.size.down && usize::from(natural) % 8 < self.size.across
     }
 
-    /// Samples of a block of dequantised coefficients at `8 * row + column`, written to `out` at a distance of `stride`
-    /// a row.
-    pub(crate) fn samples(&self, block: &[f32; 64], out: &mut [u8], stride: usize) {
-        match self.size {
-            1 => self.write::<1>(block, out, stride),
-            2 => self.write::<2>(block, out, stride),
-            4 => self.write::<4>(block, out, stride),
-            _ => self.write::<8>(block, out, stride),
+    /// Samples beyond the end of a row that [`Inverse::row`] may scribble on.
+    pub(crate) fn slack(&self) -> usize {
+        self.lanes() - self.size.across
+    }
+
+    fn lanes(&self) -> usize {
+        if self.size.across <= 4 { 4 } else { 8 }
+    }
+
+    /// The same for coefficients in `steps` (zigzag order).
+    pub(crate) fn weighed(&self, steps: &[f32; 64]) -> Box<Weighed> {
+        let weight = |k: usize| {
+            let natural = usize::from(NATURAL[k]);
+            let weights = self.across[natural % 8].map(|weight| weight * steps[k]);
+            (natural / 8, weights)
+        };
+        Box::new(Weighed(std::array::from_fn(weight)))
+    }
+
+    /// Samples of a row of blocks, written to `out` at a distance of `stride` a row, which leaves
+    /// room for [`Inverse::slack`].
+    pub(crate) fn row(&self, row: Row<'_>, weighed: &Weighed, out: &mut [u8], stride: usize) {
+        match (self.lanes(), self.size.down) {
+            (4, ..=4) => self.row_in_lanes::<4, 4>(row, weighed, out, stride),
+            (4, _) => self.row_in_lanes::<4, 8>(row, weighed, out, stride),
+            (_, ..=4) => self.row_in_lanes::<8, 4>(row, weighed, out, stride),
+            (_, _) => self.row_in_lanes::<8, 8>(row, weighed, out, stride),
         }
     }
 
-    fn write<const N: usize>(&self, block: &[f32; 64], out: &mut [u8], stride: usize) {
-        for (y, row) in self.rows::<N>(block, 128.5).iter().enumerate() {
-            for (out, sample) in out[y * stride..y * stride + N].iter_mut().zip(row) {
-                // Truncation after the half that was added rounds; the cast saturates.
-                *out = *sample as u8;
+    fn row_in_lanes<const L: usize, const D: usize>(
+        &self,
+        row: Row<'_>,
+        weighed: &Weighed,
+        out: &mut [u8],
+        stride: usize,
+    ) {
+        let flat = weighed.0[0].1[0] * self.down[0][0];
+        for (column, (dc, words)) in row.enumerate() {
+            let place = &mut out[column * self.size.across..];
+            let dc = f32::from(dc);
+            if words.as_slice().is_empty() {
+                let samples = self.whole(&[self.range.middle + dc * flat; L]);
+                (0..self.size.down).for_each(|y| put(samples, y, place, stride));
+            } else {
+                let halves = weighed.halves::<L, D>(dc, words);
+                self.finish(&halves, place, stride);
             }
         }
     }
 
-    /// Rows of samples around `level`, `N` of them, which must be the size.
-    pub(crate) fn rows<const N: usize>(&self, block: &[f32; 64], level: f32) -> [[f32; N]; N] {
-        let mut rows = [[level; N]; N];
-        for v in 0..N {
-            let (mut half, mut used) = ([0f32; N], false);
-            for (u, &value) in block[8 * v..8 * v + N].iter().enumerate() {
-                if value != 0.0 {
-                    used = true;
-                    let basis = &self.basis[8 * u..8 * u + N];
-                    half.iter_mut()
-                        .zip(basis)
-                        .for_each(|(sum, basis)| *sum += value * basis);
+    /// Transforms down and writes. On its own, since compilers see the vectors in it only then.
+    #[inline(never)]
+    fn finish<const L: usize, const D: usize>(
+        &self,
+        halves: &[[f32; L]; D],
+        place: &mut [u8],
+        stride: usize,
+    ) {
+        for y in 0..self.size.down {
+            let sums = self.sum(halves, y, self.range.middle);
+            put(self.whole(&sums), y, place, stride);
+        }
+    }
+
+    /// Row `y` of samples around `middle`.
+    #[inline(always)]
+    fn sum<const L: usize, const D: usize>(
+        &self,
+        halves: &[[f32; L]; D],
+        y: usize,
+        middle: f32,
+    ) -> [f32; L] {
+        let (mut sums, weights) = ([middle; L], &self.down[y & 7]);
+        for v in 0..D {
+            for x in 0..L {
+                sums[x] += halves[v][x] * weights[v];
+            }
+        }
+        sums
+    }
+
+    /// The nearest whole numbers within the range.
+    #[inline(always)]
+    fn whole<const L: usize>(&self, samples: &[f32; L]) -> [u8; L] {
+        let (low, high) = self.range.ends;
+        let mut bits = [0_u32; L];
+        for x in 0..L {
+            let sample = if samples[x] > low { samples[x] } else { low };
+            let sample = if sample < high { sample } else { high };
+            bits[x] = (sample + TO_WHOLE).to_bits();
+        }
+        bits.map(|bits| bits as u8)
+    }
+
+    /// All samples of a block, around 0 and not rounded; the size must be the whole block's.
+    pub(crate) fn exact(&self, dc: i16, words: Words<'_>, weighed: &Weighed) -> [[f32; 8]; 8] {
+        let halves = weighed.halves::<8, 8>(f32::from(dc), words);
+        std::array::from_fn(|y| self.sum(&halves, y, 0.0))
+    }
+}
+
+/// By zigzag index, what a level of 1 gives: its row of frequencies, and that row's samples.
+#[derive(Debug)]
+pub(crate) struct Weighed([(usize, [f32; 8]); 64]);
+
+impl Weighed {
+    /// By row of frequencies, transformed across.
+    #[inline(always)]
+    fn halves<const L: usize, const D: usize>(&self, dc: f32, words: Words<'_>) -> [[f32; L]; D] {
+        let mut halves = [[0f32; L]; D];
+        for (half, weight) in halves[0].iter_mut().zip(&self.0[0].1) {
+            *half = dc * weight;
+        }
+        for (k, value) in words {
+            let ((row, weights), value) = (&self.0[k & 63], f32::from(value));
+            // A decoder may keep more than it was asked for.
+            if let Some(half) = halves.get_mut(*row) {
+                for x in 0..L {
+                    half[x] += value * weights[x];
                 }
             }
-            // Most rows of frequencies are empty.
-            if !used {
-                continue;
-            }
-            for (row, weight) in rows.iter_mut().zip(&self.basis[8 * v..8 * v + N]) {
-                row.iter_mut()
-                    .zip(&half)
-                    .for_each(|(sum, value)| *sum += weight * value);
-            }
         }
-        rows
+        halves
     }
+}
+
+/// Writes row `y` of a block.
+#[inline(always)]
+fn put<const L: usize>(samples: [u8; L], y: usize, place: &mut [u8], stride: usize) {
+    if let Some(room) = place
+        .get_mut(y * stride..)
+        .and_then(<[u8]>::first_chunk_mut)
+    {
+        *room = samples;
+    }
+}
+
+/// Orthonormal weights of `size` samples, times what makes a flat block keep its level at any size.
+fn waves(size: usize) -> [[f32; 8]; 8] {
+    let length = size as f32;
+    let weight = |u: usize, x: usize| {
+        if u >= size || x >= size {
+            return 0.0;
+        }
+        let norm = if u == 0 { 1.0 } else { 2.0 };
+        let angle = (2.0 * x as f32 + 1.0) * u as f32 * PI / (2.0 * length);
+        (norm / 8.0_f32).sqrt() * angle.cos()
+    };
+    std::array::from_fn(|u| std::array::from_fn(|x| weight(u, x)))
+}
+
+fn transposed(weights: [[f32; 8]; 8]) -> [[f32; 8]; 8] {
+    std::array::from_fn(|y| std::array::from_fn(|v| weights[v][y]))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::plane::{MAX_WORDS, Plane, put_word};
     use super::*;
+    use crate::Budget;
+
+    /// Rows of samples of one block of coefficients.
+    fn samples(inverse: &Inverse, block: &[i16; 64]) -> Vec<Vec<u8>> {
+        let budget = Budget::new(1 << 20, 1 << 20);
+        let mut plane = Plane::new(1, 1, 1, &budget).expect("fits");
+        let fill = |room: &mut [u16; MAX_WORDS]| {
+            (1..64).fold(0, |used, k| match block[usize::from(NATURAL[k])] {
+                0 => used,
+                level => used + put_word(&mut room[used..], k, level),
+            })
+        };
+        plane
+            .writer(0)
+            .block(block[0], &budget, fill)
+            .expect("fits");
+        let mut out = [0; 8 * 16];
+        let weighed = inverse.weighed(&[1.0; 64]);
+        inverse.row(plane.row(0), &weighed, &mut out, 16);
+        let rows = out.chunks(16).take(inverse.size().down);
+        rows.map(|row| row[..inverse.size().across].to_vec())
+            .collect()
+    }
+
+    fn sizes() -> impl Iterator<Item = Size> {
+        (1..=8).flat_map(|across| (1..=8).map(move |down| Size { across, down }))
+    }
 
     #[test]
     fn a_flat_block_keeps_its_level_at_every_size() {
-        let mut block = [0.0; 64];
-        block[0] = 8.0 * (200.0 - 128.0);
-        for size in [1, 2, 4, 8] {
-            let mut out = [0; 64];
-            Inverse::new(size).samples(&block, &mut out, 8);
-            for y in 0..size {
-                assert!(
-                    out[8 * y..8 * y + size].iter().all(|&sample| sample == 200),
-                    "{size}"
-                );
-            }
+        let mut block = [0; 64];
+        block[0] = 8 * (200 - 128);
+        for size in sizes() {
+            let rows = samples(&Inverse::new(size, Range::FULL), &block);
+            assert_eq!(rows, vec![vec![200; size.across]; size.down], "{size:?}");
         }
     }
 
     #[test]
     fn a_ramp_stays_a_ramp() {
-        let mut samples = [0; 64];
         let ramp: [u8; 64] = std::array::from_fn(|n| (40 + 20 * (n % 8)) as u8);
         let block = super::super::forward(&ramp.map(|sample| f32::from(sample) - 128.0));
-        Inverse::new(8).samples(&block, &mut samples, 8);
-        assert_eq!(samples, ramp);
-        let mut small = [0; 64];
-        Inverse::new(4).samples(&block, &mut small, 8);
-        for (x, sample) in small[..4].iter().enumerate() {
-            assert!(sample.abs_diff(50 + 40 * x as u8) <= 3, "{sample}");
+        let whole = samples(
+            &Inverse::new(Size::WHOLE, Range::FULL),
+            &block.map(|level| level.round() as i16),
+        );
+        for row in whole {
+            for (x, sample) in row.iter().enumerate() {
+                assert!(sample.abs_diff(40 + 20 * x as u8) <= 1, "{sample}");
+            }
         }
+        for size in sizes().filter(|size| size.across > 1) {
+            let inverse = Inverse::new(size, Range::FULL);
+            let small = samples(&inverse, &block.map(|level| level.round() as i16));
+            for (x, sample) in small[0].iter().enumerate() {
+                // The middle of the samples it stands for.
+                let place = (x as f32 + 0.5) * 8.0 / size.across as f32 - 0.5;
+                let apart = f32::from(*sample) - (40.0 + 20.0 * place);
+                assert!(apart.abs() <= 6.0, "{size:?} {x}: {sample}");
+            }
+        }
+    }
+
+    #[test]
+    fn lanes_agree_with_the_sum_of_waves() {
+        let block: [i16; 64] = std::array::from_fn(|n| ((n * 37 + 11) % 23) as i16 - 11);
+        for size in sizes() {
+            let rows = samples(&Inverse::new(size, Range::FULL), &block);
+            for (y, row) in rows.iter().enumerate() {
+                for (x, sample) in row.iter().enumerate() {
+                    let expected = slowly(&block, size, x, y).clamp(0.0, 255.0);
+                    assert!(
+                        (f64::from(*sample) - expected).abs() <= 0.51,
+                        "{size:?} {x} {y}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// One sample by T.81 A.3.3, of a transform of `size`.
+    fn slowly(block: &[i16; 64], size: Size, x: usize, y: usize) -> f64 {
+        let wave = |u: usize, x: usize, length: usize| {
+            let angle = (2 * x + 1) as f64 * u as f64 * std::f64::consts::PI;
+            let norm = if u == 0 { 0.5_f64.sqrt() } else { 1.0 };
+            norm / 2.0 * (angle / (2 * length) as f64).cos()
+        };
+        let mut sum = 128.0;
+        for v in 0..size.down {
+            for u in 0..size.across {
+                let weight = wave(u, x, size.across) * wave(v, y, size.down);
+                sum += f64::from(block[8 * v + u]) * weight;
+            }
+        }
+        sum
+    }
+
+    #[test]
+    fn video_range_ends_where_the_standard_says() {
+        let level = |range, dc| {
+            let mut block = [0; 64];
+            block[0] = dc;
+            samples(&Inverse::new(Size::WHOLE, range), &block)[0][0]
+        };
+        let (black, middle, white) = (-8 * 128, 0, 8 * 127);
+        let of = |range| [black, middle, white].map(|dc| level(range, dc));
+        assert_eq!(of(Range::FULL), [0, 128, 255]);
+        assert_eq!(of(Range::VIDEO_LUMA), [16, 126, 235]);
+        assert_eq!(of(Range::VIDEO_CHROMA), [16, 128, 240]);
     }
 }

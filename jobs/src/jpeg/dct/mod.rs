@@ -3,8 +3,8 @@
 mod forward;
 mod inverse;
 
-pub(crate) use forward::forward;
-pub(crate) use inverse::Inverse;
+pub(crate) use forward::{forward, transform};
+pub(crate) use inverse::{Inverse, Range, Size, Weighed};
 
 /// The nearest whole number. The compiler's own rounding is a call on plain x86-64.
 #[inline(always)]
