@@ -123,6 +123,7 @@ pub(super) fn pictures() -> Vec<(Format, Vec<u8>)> {
 
 pub(super) fn jobs() -> Vec<Options> {
     let goals = [
+        Goal::Ssimulacra2(60.0),
         Goal::Lossless,
         Goal::Quality(60),
         Goal::MaxSize(SizeLimit::Permille(700)),
