@@ -6,9 +6,7 @@
 #![expect(clippy::print_stderr, reason = "a bench talks to whoever runs it")]
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use pressroom_jobs::{
-    Budget, Chroma, Colours, Goal, Options, Orient, Progressive, SizeLimit, Wanted, compress,
-};
+use pressroom_jobs::{Budget, Goal, Options, SizeLimit, compress};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::{fs, time::Duration};
@@ -33,21 +31,9 @@ fn pictures() -> Vec<PathBuf> {
 
 fn options(goal: Goal, effort: u8) -> Options {
     Options {
-        goal,
         min_quality: 1,
         effort,
-        chroma: Chroma::Auto,
-        progressive: Progressive::Auto,
-        lossy_png: false,
-        format: Wanted::Same,
-        resize: pressroom_jobs::Resize::default(),
-        shrink_to_fit: None,
-        orient: Orient::Keep,
-        colours: Colours::Keep,
-        strip: pressroom_jobs::Strip::default(),
-        min_savings_permille: 0,
-        min_savings_bytes: 0,
-        force: false,
+        ..Options::new(goal)
     }
 }
 

@@ -5,10 +5,7 @@
 //! `--out` the last result is written, for `score`. One repeat under `valgrind --tool=callgrind` counts instructions.
 #![expect(clippy::print_stdout, reason = "its only purpose")]
 
-use pressroom_jobs::{
-    Budget, Chroma, Colours, Compressed, Goal, Options, Orient, Progressive, Resize, SizeLimit,
-    Strip, Wanted, compress,
-};
+use pressroom_jobs::{Budget, Compressed, Goal, Options, SizeLimit, Wanted, compress};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -52,21 +49,8 @@ fn number(text: &OsString) -> u64 {
 
 fn options() -> Options {
     Options {
-        goal: Goal::MaxSize(SizeLimit::Bytes(300_000)),
-        min_quality: 5,
         effort: 5,
-        chroma: Chroma::Auto,
-        progressive: Progressive::Auto,
-        lossy_png: false,
-        format: Wanted::Same,
-        resize: Resize::default(),
-        shrink_to_fit: None,
-        orient: Orient::Keep,
-        colours: Colours::Keep,
-        strip: Strip::default(),
-        min_savings_permille: 0,
-        min_savings_bytes: 0,
-        force: false,
+        ..Options::new(Goal::MaxSize(SizeLimit::Bytes(300_000)))
     }
 }
 

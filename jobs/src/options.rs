@@ -36,6 +36,28 @@ pub struct Options {
 }
 
 impl Options {
+    /// A goal at effort 4 and nothing besides: format, dimensions, metadata and colours are the input's. For tests and
+    /// measurements; whoever has a user's settings takes every field from them.
+    pub fn new(goal: Goal) -> Self {
+        Self {
+            goal,
+            min_quality: 5,
+            effort: 4,
+            chroma: Chroma::Auto,
+            progressive: Progressive::Auto,
+            lossy_png: false,
+            format: Wanted::Same,
+            resize: Resize::default(),
+            shrink_to_fit: None,
+            orient: Orient::Keep,
+            colours: Colours::Keep,
+            strip: Strip::default(),
+            min_savings_permille: 0,
+            min_savings_bytes: 0,
+            force: false,
+        }
+    }
+
     /// Whether a result of `after` bytes is worth having instead of an original of `before` bytes.
     pub fn is_worth(&self, before: u64, after: u64) -> bool {
         let saved = before.saturating_sub(after);
@@ -203,21 +225,10 @@ mod tests {
 
     fn asked(permille: u16, bytes: u64, force: bool) -> Options {
         Options {
-            goal: Goal::Lossless,
-            min_quality: 5,
-            effort: 5,
-            chroma: Chroma::Auto,
-            progressive: Progressive::Auto,
-            lossy_png: false,
-            format: Wanted::Same,
-            resize: Resize::default(),
-            shrink_to_fit: None,
-            orient: Orient::Keep,
-            colours: Colours::Keep,
-            strip: Strip::default(),
             min_savings_permille: permille,
             min_savings_bytes: bytes,
             force,
+            ..Options::new(Goal::Lossless)
         }
     }
 

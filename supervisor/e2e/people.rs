@@ -248,6 +248,10 @@ fn crontab() {
     }
     let lines: Vec<String> = table().lines().map(str::to_owned).collect();
     assert_eq!(lines.len(), 3, "{lines:?}");
+    let shown = install(&case, &bin, &["--print", "in", "elsewhere", "-q", "75"]);
+    shown.expect_code(0);
+    assert!(shown.stdout.starts_with("30 2 * * * /"), "{}", shown.text());
+    assert_eq!(table().lines().count(), 3, "shown, not installed");
     assert!(lines[2].starts_with("30 2 * * * /"), "{lines:?}");
     // Cron turns \% into % and hands the rest to sh, with next to no environment.
     let command = lines[2]["30 2 * * * ".len()..].replace("\\%", "%");

@@ -132,6 +132,7 @@ fn flags() {
         "--rounds",
         "--uninstall",
         "--prefix",
+        "--print",
     ];
     let unknown: Vec<String> = words(&readme())
         .into_iter()

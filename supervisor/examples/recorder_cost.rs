@@ -14,7 +14,7 @@ use pressroom_shared::{
     OrientPolicy, Outcome, Progressive, Resize, Saved, SeatId, Settings, Strip,
 };
 use pressroom_supervisor::ledger::{HowEnded, Keys, Lookup, RunEnd, RunStart, default_path};
-use pressroom_supervisor::publish::{Overwrite, Place, Policy, Preserve};
+use pressroom_supervisor::publish::{Displace, Inherit, Place, Policy};
 use pressroom_supervisor::recorder::{self, Publish, Request, Setup};
 use pressroom_supervisor::stage;
 use pressroom_supervisor::task::Task;
@@ -169,9 +169,9 @@ fn setup(output: &Path) -> Setup {
         output: output.to_path_buf(),
         policy: Policy {
             place: Place::Tree,
-            overwrite: Overwrite::Never,
+            overwrite: Displace::Never,
             restore: false,
-            preserve: Preserve::TREE,
+            preserve: Inherit::TREE,
         },
         run: RunStart {
             started: 0,

@@ -23,7 +23,7 @@ const QUOTE: usize = 200;
 
 /// How a process left, as the system tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub(crate) enum Departure {
     /// With a code.
     Code(i32),
     /// By a signal.
@@ -36,7 +36,7 @@ pub(crate) enum Exit {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Evidence<'a> {
     /// How it left.
-    pub(crate) exit: Exit,
+    pub(crate) exit: Departure,
     /// Why we killed it, noted before the kill.
     pub(crate) killed: Option<KillReason>,
     /// The end of its standard error.
@@ -57,15 +57,15 @@ pub(crate) struct Death {
 /// Looks at the evidence.
 pub(crate) fn verdict(evidence: &Evidence<'_>) -> Death {
     let cause = match (evidence.killed, evidence.exit) {
-        (Some(reason), Exit::Signal(number::KILL) | Exit::Unknown) => reason.into(),
+        (Some(reason), Departure::Signal(number::KILL) | Departure::Unknown) => reason.into(),
         // It left by itself before the kill could reach it, and what it was killed for stands.
         (
             Some(reason @ (KillReason::Stopped | KillReason::Misbehaved | KillReason::NeverLeft)),
-            Exit::Code(_),
+            Departure::Code(_),
         ) => reason.into(),
-        (_, Exit::Code(code)) => by_code(code),
-        (_, Exit::Signal(signal)) => by_signal(signal, evidence),
-        (None, Exit::Unknown) => Cause::Crashed,
+        (_, Departure::Code(code)) => by_code(code),
+        (_, Departure::Signal(signal)) => by_signal(signal, evidence),
+        (None, Departure::Unknown) => Cause::Crashed,
     };
     let what = describe(cause, evidence);
     Death { cause, what }
@@ -104,9 +104,9 @@ fn by_foreign_kill(counters: OomCounters) -> Cause {
 
 fn describe(cause: Cause, evidence: &Evidence<'_>) -> String {
     let how = match evidence.exit {
-        Exit::Code(code) => format!("exit code {code}"),
-        Exit::Signal(signal) => format!("signal {signal}{}", signal_name(signal)),
-        Exit::Unknown => "unknown exit".to_owned(),
+        Departure::Code(code) => format!("exit code {code}"),
+        Departure::Signal(signal) => format!("signal {signal}{}", signal_name(signal)),
+        Departure::Unknown => "unknown exit".to_owned(),
     };
     match cause {
         Cause::MemoryCap => match memory_marker(evidence.words) {
@@ -213,7 +213,7 @@ pub(crate) fn failed(cause: Cause, what: &str, cap: u64, seconds: u64) -> Failed
 mod tests {
     use super::*;
 
-    fn evidence(exit: Exit) -> Evidence<'static> {
+    fn evidence(exit: Departure) -> Evidence<'static> {
         Evidence {
             exit,
             killed: None,
@@ -243,7 +243,11 @@ mod tests {
             (31, Cause::Sandbox),
         ];
         for (signal, expected) in table {
-            assert_eq!(cause(evidence(Exit::Signal(signal))), expected, "{signal}");
+            assert_eq!(
+                cause(evidence(Departure::Signal(signal))),
+                expected,
+                "{signal}"
+            );
         }
     }
 
@@ -258,7 +262,7 @@ mod tests {
             (1, Cause::Crashed),
         ];
         for (code, expected) in table {
-            assert_eq!(cause(evidence(Exit::Code(code))), expected, "{code}");
+            assert_eq!(cause(evidence(Departure::Code(code))), expected, "{code}");
         }
     }
 
@@ -273,7 +277,7 @@ mod tests {
             KillReason::NeverLeft,
             KillReason::Stopped,
         ] {
-            let mut evidence = evidence(Exit::Signal(9));
+            let mut evidence = evidence(Departure::Signal(9));
             evidence.killed = Some(reason);
             evidence.cgroup = Some(OomCounters {
                 oom: 1,
@@ -285,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_crash_that_came_before_our_kill_is_a_crash() {
-        let mut evidence = evidence(Exit::Signal(11));
+        let mut evidence = evidence(Departure::Signal(11));
         evidence.killed = Some(KillReason::Timeout);
         assert_eq!(cause(evidence), Cause::Crashed);
     }
@@ -293,7 +297,7 @@ mod tests {
     #[test]
     fn a_worker_that_left_before_our_kill() {
         let left = |reason| {
-            let mut evidence = evidence(Exit::Code(0));
+            let mut evidence = evidence(Departure::Code(0));
             evidence.killed = Some(reason);
             cause(evidence)
         };
@@ -305,12 +309,12 @@ mod tests {
 
     #[test]
     fn an_abort_is_the_cap_only_with_the_marker() {
-        let mut abort = evidence(Exit::Signal(6));
+        let mut abort = evidence(Departure::Signal(6));
         abort.words = OOM;
         assert_eq!(cause(abort), Cause::MemoryCap);
         abort.words = b"thread 'main' has overflowed its stack";
         assert_eq!(cause(abort), Cause::Crashed);
-        let mut segv = evidence(Exit::Signal(11));
+        let mut segv = evidence(Departure::Signal(11));
         segv.words = OOM;
         assert_eq!(
             cause(segv),
@@ -322,7 +326,7 @@ mod tests {
     #[test]
     fn a_foreign_kill_is_told_by_the_counters() {
         let kill = |oom, oom_kill| {
-            let mut evidence = evidence(Exit::Signal(9));
+            let mut evidence = evidence(Departure::Signal(9));
             evidence.cgroup = Some(OomCounters { oom, oom_kill });
             cause(evidence)
         };
@@ -342,7 +346,7 @@ mod tests {
         );
         let death = verdict(&Evidence {
             words,
-            ..evidence(Exit::Signal(11))
+            ..evidence(Departure::Signal(11))
         });
         assert_eq!(
             death.what,

@@ -18,7 +18,7 @@ pub(crate) use sift::{Sifted, Sifter};
 use crate::link::Heard;
 use crate::passed::PassedOver;
 use crate::pool::{Event, Finish, Machine, Moment, Stop};
-use crate::recorder::Recorded;
+use crate::recorder::Receipt;
 use crate::signal::{Asked, Signals};
 use crate::sys;
 use pressure::Change;
@@ -38,7 +38,7 @@ const TICK: Duration = Duration::from_millis(50);
 enum Happening {
     Heard(Heard),
     Sifted(Option<Sifted>),
-    Recorded(Option<Recorded>),
+    Recorded(Option<Receipt>),
     Signal(Asked),
     Watch,
     Deadline,
@@ -51,7 +51,7 @@ pub(crate) struct Sources {
     /// The source of images, until it has ended or nothing more is wanted.
     pub(crate) sifted: Option<Receiver<Sifted>>,
     /// The recorder.
-    pub(crate) recorded: UnboundedReceiver<Recorded>,
+    pub(crate) recorded: UnboundedReceiver<Receipt>,
     /// The system.
     pub(crate) signals: Signals,
 }
@@ -255,7 +255,7 @@ impl<A: Audience> Driver<A> {
         }
     }
 
-    fn recorded(&mut self, recorded: &Recorded) {
+    fn recorded(&mut self, recorded: &Receipt) {
         let event = self.hands.recorded(recorded);
         self.audience.recorded(&recorded.record);
         self.handle(event);

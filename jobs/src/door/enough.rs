@@ -6,6 +6,10 @@ use crate::{Budget, Error, Format, Goal, Options, Source, Wanted};
 /// What everything takes that does not grow with the picture.
 const ANYWAY: u64 = 16 << 20;
 
+/// Bytes to a pixel that scoring in strips takes, and to a pixel of the width: see `jpeg::score`.
+const SCORED: u64 = 16;
+const STRIP: u64 = 320 * 95;
+
 /// What a PNG takes beside: the packer's tables, counts of colours, and the way from colours to entries of a palette.
 const PACKER: u64 = 32 << 20;
 
@@ -31,10 +35,24 @@ pub(super) fn named(
         needed: if budget.declared() == 0 {
             needed
         } else {
-            needed.max(in_all)
+            needed
+                .max(in_all)
+                .max(scored(needed, format, options, budget).saturating_add(in_all))
         },
         cap,
     }
+}
+
+/// What scoring a JPEG takes beside everything else: that of the claim refused, if it was the scorer's, or what strips take of a
+/// picture up to 9:4; of a wider one the scorer's own claim tells. Nothing where nothing is scored.
+fn scored(needed: u64, format: Format, options: &Options, budget: &Budget) -> u64 {
+    let jpeg = format == Format::Jpeg && matches!(options.format, Wanted::Same | Wanted::Jpeg);
+    if !(jpeg && matches!(options.goal, Goal::Ssimulacra2(_))) {
+        return 0;
+    }
+    let pixels = budget.declared();
+    let strip = pixels.isqrt().saturating_mul(3) / 2 * STRIP;
+    needed.max(pixels.saturating_mul(SCORED).saturating_add(strip))
 }
 
 fn is_png(format: Format, options: &Options) -> bool {
@@ -73,7 +91,7 @@ fn bytes_a_pixel(format: Format, options: &Options) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::door::refusals::{PIXELS, PLAIN, jobs, pictures};
+    use crate::door::refusals::{PIXELS, jobs, pictures, plain};
     use crate::{Budget, Error, compress};
 
     fn needed(input: &[u8], options: &crate::Options, memory: u64) -> Option<u64> {
@@ -129,7 +147,7 @@ mod tests {
     fn a_large_picture_needs_no_more_than_is_named() {
         let input = [&b"P6 2000 1500 255\n"[..], &vec![77; 9_000_000]].concat();
         for format in [crate::Wanted::Jpeg, crate::Wanted::Png, crate::Wanted::Webp] {
-            let options = crate::Options { format, ..PLAIN };
+            let options = crate::Options { format, ..plain() };
             let enough = needed(&input, &options, 4 << 20).unwrap();
             assert!(enough > 9_000_000 && enough < 200_000_000, "{enough}");
             assert_eq!(needed(&input, &options, enough), None);

@@ -4,42 +4,16 @@
 use super::{Compressed, compress};
 use crate::budget::Fuse;
 use crate::{
-    Budget, Chroma, Colours, Error, Format, Goal, Options, Orient, Progressive, Resize, SizeLimit,
-    Strip, Wanted, recognise,
+    Budget, Colours, Error, Format, Goal, Options, Orient, Progressive, Resize, SizeLimit, Wanted,
+    recognise,
 };
 
-pub(super) const PLAIN: Options = Options {
-    goal: Goal::Quality(60),
-    min_quality: 5,
-    effort: 4,
-    chroma: Chroma::Auto,
-    progressive: Progressive::Auto,
-    lossy_png: false,
-    format: Wanted::Same,
-    resize: Resize {
-        max_width: None,
-        max_height: None,
-        long_edge: None,
-        short_edge: None,
-    },
-    shrink_to_fit: None,
-    orient: Orient::Keep,
-    colours: Colours::Keep,
-    strip: Strip {
-        exif: false,
-        gps: false,
-        xmp: false,
-        iptc: false,
-        comment: false,
-        thumbnail: false,
-        icc: false,
-        gainmap: false,
-        motion: false,
-    },
-    min_savings_permille: 0,
-    min_savings_bytes: 0,
-    force: true,
-};
+pub(super) fn plain() -> Options {
+    Options {
+        force: true,
+        ..Options::new(Goal::Quality(60))
+    }
+}
 
 const MEMORY: u64 = 512 << 20;
 pub(super) const PIXELS: u64 = 200_000_000;
@@ -126,17 +100,17 @@ fn by_image(format: image::ImageFormat) -> Vec<u8> {
 pub(super) fn pictures() -> Vec<(Format, Vec<u8>)> {
     let progressive = Options {
         progressive: Progressive::On,
-        ..PLAIN
+        ..plain()
     };
     let lossless = Options {
         goal: Goal::Lossless,
-        ..PLAIN
+        ..plain()
     };
     vec![
-        (Format::Jpeg, small("lake.jpg", Wanted::Jpeg, &PLAIN)),
+        (Format::Jpeg, small("lake.jpg", Wanted::Jpeg, &plain())),
         (Format::Jpeg, small("lake.jpg", Wanted::Jpeg, &progressive)),
-        (Format::Png, small("leaf.png", Wanted::Png, &PLAIN)),
-        (Format::Webp, small("lake.jpg", Wanted::Webp, &PLAIN)),
+        (Format::Png, small("leaf.png", Wanted::Png, &plain())),
+        (Format::Webp, small("lake.jpg", Wanted::Webp, &plain())),
         (Format::Webp, small("leaf.png", Wanted::Webp, &lossless)),
         (Format::Apng, apng()),
         (Format::Gif, gif()),
@@ -149,28 +123,29 @@ pub(super) fn pictures() -> Vec<(Format, Vec<u8>)> {
 
 pub(super) fn jobs() -> Vec<Options> {
     let goals = [
+        Goal::Ssimulacra2(60.0),
         Goal::Lossless,
         Goal::Quality(60),
         Goal::MaxSize(SizeLimit::Permille(700)),
     ];
-    let same = goals.map(|goal| Options { goal, ..PLAIN });
+    let same = goals.map(|goal| Options { goal, ..plain() });
     let formats = [Wanted::Jpeg, Wanted::Png, Wanted::Webp];
-    let others = formats.map(|format| Options { format, ..PLAIN });
+    let others = formats.map(|format| Options { format, ..plain() });
     let more = [
         Options {
             resize: bounded(20),
             orient: Orient::Apply,
-            ..PLAIN
+            ..plain()
         },
         Options {
             lossy_png: true,
             colours: Colours::Srgb,
-            ..PLAIN
+            ..plain()
         },
         Options {
             goal: Goal::MaxSize(SizeLimit::Bytes(300)),
             shrink_to_fit: Some(8),
-            ..PLAIN
+            ..plain()
         },
     ];
     same.into_iter().chain(others).chain(more).collect()

@@ -8,29 +8,16 @@
     reason = "libwebp is a C library; this file is its only fence"
 )]
 
+mod faults;
+
+pub(super) use faults::Fault;
+
 use libwebp_sys as sys;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 
 /// Longest side of a picture (VP8 has 14 bits for it).
 pub(crate) const LONGEST: u32 = 16_383;
-
-/// Why libwebp did not do it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
-    /// The system gave no memory.
-    Memory,
-    /// The bitstream makes no sense.
-    Damaged,
-    /// The bitstream ends too early.
-    CutOff,
-    /// The bitstream uses something libwebp does not know.
-    Unknown,
-    /// The picture is too large, or its content does not fit into VP8's partitions.
-    TooLarge,
-    /// A mistake of the caller.
-    Misuse,
-}
 
 /// Luma and halved chroma as VP8 stores them (BT.601, limited range), and alpha.
 #[derive(Debug)]
@@ -150,7 +137,7 @@ fn decode(
     let mut config = sys::WebPDecoderConfig::new().map_err(|()| Fault::Misuse)?;
     // SAFETY: pointer and length are those of one slice, `config.input` is valid for writes; both live through the call.
     let status = unsafe { sys::WebPGetFeatures(file.as_ptr(), file.len(), &raw mut config.input) };
-    fault(status)?;
+    faults::of_decoding(status)?;
     if (config.input.width, config.input.height) != (size.0 as c_int, size.1 as c_int) {
         return Err(Fault::Damaged);
     }
@@ -159,19 +146,7 @@ fn decode(
     config.output.is_external_memory = 1;
     // SAFETY: the slice lives through the call; `place` points at planes of ours that live through it as well and are as
     // large as its sizes and strides say; libwebp checks them against the picture and never frees external memory.
-    fault(unsafe { sys::WebPDecode(file.as_ptr(), file.len(), &raw mut config) })
-}
-
-fn fault(status: sys::VP8StatusCode) -> Result<(), Fault> {
-    use sys::VP8StatusCode as Status;
-    match status {
-        Status::VP8_STATUS_OK => Ok(()),
-        Status::VP8_STATUS_OUT_OF_MEMORY => Err(Fault::Memory),
-        Status::VP8_STATUS_BITSTREAM_ERROR => Err(Fault::Damaged),
-        Status::VP8_STATUS_UNSUPPORTED_FEATURE => Err(Fault::Unknown),
-        Status::VP8_STATUS_SUSPENDED | Status::VP8_STATUS_NOT_ENOUGH_DATA => Err(Fault::CutOff),
-        Status::VP8_STATUS_INVALID_PARAM | Status::VP8_STATUS_USER_ABORT => Err(Fault::Misuse),
-    }
+    faults::of_decoding(unsafe { sys::WebPDecode(file.as_ptr(), file.len(), &raw mut config) })
 }
 
 /// How to code a picture.
@@ -336,21 +311,7 @@ impl<'a> Picture<'a> {
         if done != 0 {
             return Ok(());
         }
-        use sys::WebPEncodingError as Code;
-        Err(match self.raw.error_code {
-            Code::VP8_ENC_ERROR_OUT_OF_MEMORY
-            | Code::VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY
-            | Code::VP8_ENC_ERROR_BAD_WRITE => Fault::Memory,
-            Code::VP8_ENC_ERROR_BAD_DIMENSION
-            | Code::VP8_ENC_ERROR_PARTITION0_OVERFLOW
-            | Code::VP8_ENC_ERROR_PARTITION_OVERFLOW
-            | Code::VP8_ENC_ERROR_FILE_TOO_BIG => Fault::TooLarge,
-            Code::VP8_ENC_OK
-            | Code::VP8_ENC_ERROR_NULL_PARAMETER
-            | Code::VP8_ENC_ERROR_INVALID_CONFIGURATION
-            | Code::VP8_ENC_ERROR_USER_ABORT
-            | Code::VP8_ENC_ERROR_LAST => Fault::Misuse,
-        })
+        Err(faults::of_encoding(self.raw.error_code))
     }
 }
 

@@ -1,27 +1,11 @@
 //! Rasters written as WebP and read again.
 
 use super::*;
+use crate::SizeLimit;
 use crate::raster::{Carried, Layout};
-use crate::{Chroma, Colours, Orient, Progressive, Resize, SizeLimit, Strip, Wanted};
 
 fn asked(goal: Goal) -> Options {
-    Options {
-        goal,
-        min_quality: 5,
-        effort: 4,
-        chroma: Chroma::Auto,
-        progressive: Progressive::Auto,
-        lossy_png: false,
-        format: Wanted::Same,
-        resize: Resize::default(),
-        shrink_to_fit: None,
-        orient: Orient::Keep,
-        colours: Colours::Keep,
-        strip: Strip::default(),
-        min_savings_permille: 0,
-        min_savings_bytes: 0,
-        force: false,
-    }
+    Options::new(goal)
 }
 
 const SIZE: (u32, u32) = (37, 23);

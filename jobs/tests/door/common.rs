@@ -1,29 +1,10 @@
 //! What the tests share: options, and a run of the door over bytes.
 
-use pressroom_jobs::{
-    Budget, Chroma, Colours, Compressed, Error, Goal, Options, Orient, Progressive, Resize,
-    SizeLimit, Strip, Wanted, compress,
-};
+use pressroom_jobs::{Budget, Compressed, Error, Goal, Options, SizeLimit, compress};
 
 /// The options a plain run with this goal uses.
 pub(crate) fn options(goal: Goal) -> Options {
-    Options {
-        goal,
-        min_quality: 5,
-        effort: 4,
-        chroma: Chroma::Auto,
-        progressive: Progressive::Auto,
-        lossy_png: false,
-        format: Wanted::Same,
-        resize: Resize::default(),
-        shrink_to_fit: None,
-        orient: Orient::Keep,
-        colours: Colours::Keep,
-        strip: Strip::default(),
-        min_savings_permille: 0,
-        min_savings_bytes: 0,
-        force: false,
-    }
+    Options::new(goal)
 }
 
 /// A limit in bytes as a goal.

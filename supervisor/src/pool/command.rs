@@ -31,7 +31,7 @@ pub enum Command {
         /// Which.
         job: JobId,
         /// What became of it.
-        verdict: Verdict,
+        verdict: Ruling,
         /// Seat of the last worker that had it.
         seat: Option<SeatId>,
         /// Workers that died on this job.
@@ -47,7 +47,7 @@ pub enum Command {
 
 /// What became of a job that has no output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Ruling {
     /// The worker's own words, just arrived.
     Told,
     /// The worker died on it.

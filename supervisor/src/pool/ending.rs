@@ -1,6 +1,6 @@
 //! How a run comes to its end before everything is done: limits, deadlines, requests, and the tool's own failure.
 
-use super::command::{CannotGoOn, Command, KillReason, StopReason, Verdict};
+use super::command::{CannotGoOn, Command, KillReason, Ruling, StopReason};
 use super::event::{Cause, Stop};
 use super::machine::{Machine, Stopping};
 use super::moment::Moment;
@@ -26,7 +26,7 @@ impl Machine {
             self.commands.push_back(Command::StopWalk);
         }
         for job in self.queue.drain() {
-            self.report(job, None, Verdict::Interrupted);
+            self.report(job, None, Ruling::Interrupted);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What becomes of a job: an answer, a death, a record. Which worker it was means nothing here.
 
-use super::command::{Command, Verdict};
+use super::command::{Command, Ruling};
 use super::event::{Cause, Finding, Recorded, WorkerId};
 use super::machine::{Lane, Machine};
 use super::policy::{Blame, Cap};
@@ -35,7 +35,7 @@ impl Machine {
                 self.requeue(job, worker.seat);
             }
             Finding::Failed | Finding::Changed | Finding::MemoryCap => {
-                self.report(job, Some(worker.seat), Verdict::Told);
+                self.report(job, Some(worker.seat), Ruling::Told);
             }
         }
     }
@@ -60,7 +60,7 @@ impl Machine {
         let Some(ticket) = self.tickets.get_mut(&job) else {
             return;
         };
-        let guilty = Verdict::Died(cause);
+        let guilty = Ruling::Died(cause);
         let again = ticket.deaths < retries;
         match cause.blame() {
             Blame::None => return self.give_back(seat, job, cause),
@@ -87,7 +87,7 @@ impl Machine {
         };
         ticket.returns += 1;
         if ticket.returns > return_limit && self.stopping.is_none() {
-            return self.report(job, Some(seat), Verdict::Died(cause));
+            return self.report(job, Some(seat), Ruling::Died(cause));
         }
         self.put_back(seat, job);
     }
@@ -108,7 +108,7 @@ impl Machine {
     /// The job waits again, in its lane; if the run is ending, that is the end of it.
     fn requeue(&mut self, job: JobId, seat: SeatId) {
         if self.stopping.is_some() {
-            return self.report(job, Some(seat), Verdict::Interrupted);
+            return self.report(job, Some(seat), Ruling::Interrupted);
         }
         let Some(ticket) = self.tickets.get(&job) else {
             return;
@@ -120,7 +120,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn report(&mut self, job: JobId, seat: Option<SeatId>, verdict: Verdict) {
+    pub(super) fn report(&mut self, job: JobId, seat: Option<SeatId>, verdict: Ruling) {
         let deaths = self.tickets.get(&job).map_or(0, |ticket| ticket.deaths);
         self.commands.push_back(Command::Report {
             job,

@@ -4,7 +4,7 @@
 //! becomes of one, `ending.rs` how a run comes to its end.
 
 use super::budget::Budgets;
-use super::command::{CannotGoOn, Command, Finish, KillReason, StopReason, Verdict};
+use super::command::{CannotGoOn, Command, Finish, KillReason, Ruling, StopReason};
 use super::event::{Cause, Event, Finding, WorkerId};
 use super::moment::{Moment, WorkingTime};
 use super::policy::{Cap, Policy};
@@ -199,7 +199,7 @@ impl Machine {
         let known = self.tickets.insert(job, ticket);
         debug_assert!(known.is_none(), "{job} was found twice");
         if self.stopping.is_some() {
-            self.report(job, None, Verdict::Interrupted);
+            self.report(job, None, Ruling::Interrupted);
         } else {
             self.queue.push(job);
         }

@@ -48,7 +48,7 @@ mod schedules;
 #[cfg(test)]
 mod transitions;
 
-pub use command::{CannotGoOn, Command, Finish, KillReason, StopReason, Verdict};
+pub use command::{CannotGoOn, Command, Finish, KillReason, Ruling, StopReason};
 pub use event::{Cause, Event, Finding, Recorded, Stop, WorkerId};
 pub use machine::Machine;
 pub use moment::{Moment, WorkingTime};

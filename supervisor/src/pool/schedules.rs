@@ -480,9 +480,9 @@ impl World {
                 self.check(deaths <= most, "more deaths than tries");
                 let known = &self.jobs[&job];
                 self.check(deaths <= known.killers, "a death that never was");
-                let blamed = matches!(verdict, Verdict::Died(_));
+                let blamed = matches!(verdict, Ruling::Died(_));
                 self.check(!blamed || known.left_behind > 0, "blamed for no death");
-                self.settle(job, verdict == Verdict::Interrupted);
+                self.settle(job, verdict == Ruling::Interrupted);
             }
             Command::Reexamine(job) => {
                 let answer = self.jobs[&job].answered.map(|(_, finding)| finding);

@@ -46,7 +46,7 @@ fn done(worker: WorkerId, job: JobId, finding: Finding) -> Event {
     }
 }
 
-fn report(job: JobId, verdict: Verdict, seat: Option<u16>, deaths: u8) -> Command {
+fn report(job: JobId, verdict: Ruling, seat: Option<u16>, deaths: u8) -> Command {
     Command::Report {
         job,
         verdict,
@@ -193,7 +193,7 @@ fn three_bad_starts_in_a_row_end_the_run() {
     let commands = table.at(2_000, Event::Exited(worker(0, 3), Cause::Crashed));
     assert_eq!(
         commands,
-        [Command::StopWalk, report(A, Verdict::Interrupted, None, 0),]
+        [Command::StopWalk, report(A, Ruling::Interrupted, None, 0),]
     );
     assert_eq!(
         table.at(2_001, Event::Recorded(A, Recorded::Fine)),
@@ -238,7 +238,7 @@ fn five_idle_deaths_within_ten_seconds_end_the_run() {
         commands,
         [
             Command::StopWalk,
-            report(A, Verdict::Interrupted, Some(0), 0)
+            report(A, Ruling::Interrupted, Some(0), 0)
         ]
     );
 }
@@ -258,7 +258,7 @@ fn an_ambiguous_death_is_tried_again_in_the_next_process_and_the_prefetched_job_
     let commands = table.tell(Event::Exited(second(), Cause::Crashed));
     assert_eq!(
         commands[0],
-        report(A, Verdict::Died(Cause::Crashed), Some(0), 2)
+        report(A, Ruling::Died(Cause::Crashed), Some(0), 2)
     );
     let ready = table.tell(Event::Ready(worker(0, 3)));
     assert_eq!(ready[0], Command::Send(worker(0, 3), B));
@@ -307,7 +307,7 @@ fn guilty_deaths_are_not_tried_again() {
         assert_eq!(
             commands,
             [
-                report(A, Verdict::Died(cause), Some(0), 1),
+                report(A, Ruling::Died(cause), Some(0), 1),
                 Command::Spawn(second(), Cap::Usual)
             ]
         );
@@ -398,7 +398,7 @@ fn a_job_that_comes_back_again_and_again_is_to_blame_in_the_end() {
     for n in 1..=6 {
         table.tell(Event::Ready(worker(0, n)));
         let commands = table.tell(Event::Exited(worker(0, n), Cause::Crashed));
-        let blamed = commands.contains(&report(A, Verdict::Died(Cause::Crashed), Some(0), 0));
+        let blamed = commands.contains(&report(A, Ruling::Died(Cause::Crashed), Some(0), 0));
         assert_eq!(blamed, n == 6);
     }
 }
@@ -463,7 +463,7 @@ fn dying_to_written_off_when_the_process_cannot_be_killed() {
         table.at(130_000, Event::Tick),
         [
             Command::WriteOff(first()),
-            report(A, Verdict::Died(Cause::Timeout), Some(0), 1)
+            report(A, Ruling::Died(Cause::Timeout), Some(0), 1)
         ]
     );
     assert_eq!(
@@ -582,7 +582,7 @@ fn what_needs_more_memory_runs_alone_at_the_end_with_more() {
     assert_eq!(
         table.tell(done(second(), A, Finding::MemoryCap)),
         [
-            report(A, Verdict::Told, Some(0), 0),
+            report(A, Ruling::Told, Some(0), 0),
             Command::Close(second())
         ]
     );
@@ -604,7 +604,7 @@ fn a_changed_source_is_looked_at_once_more() {
     ]);
     assert_eq!(
         table.tell(done(first(), A, Finding::Changed)),
-        [report(A, Verdict::Told, Some(0), 0)]
+        [report(A, Ruling::Told, Some(0), 0)]
     );
 }
 
@@ -703,7 +703,7 @@ fn the_first_signal_drains_and_the_second_kills() {
     let mut table = one_seat().busy();
     assert_eq!(
         table.tell(Event::Stop(Stop::Drain)),
-        [Command::StopWalk, report(C, Verdict::Interrupted, None, 0)]
+        [Command::StopWalk, report(C, Ruling::Interrupted, None, 0)]
     );
     assert_eq!(table.deadline_ms(), Some(10_000), "the grace time");
     assert_eq!(
@@ -713,8 +713,8 @@ fn the_first_signal_drains_and_the_second_kills() {
     assert_eq!(
         table.tell(Event::Exited(first(), Cause::Stopped)),
         [
-            report(B, Verdict::Interrupted, Some(0), 0),
-            report(A, Verdict::Interrupted, Some(0), 0)
+            report(B, Ruling::Interrupted, Some(0), 0),
+            report(A, Ruling::Interrupted, Some(0), 0)
         ]
     );
     table.tell(Event::Recorded(A, Recorded::Fine));
@@ -735,7 +735,7 @@ fn draining_ends_what_is_computed_and_nothing_more() {
     );
     assert_eq!(
         table.tell(Event::Exited(first(), Cause::Left)),
-        [report(B, Verdict::Interrupted, Some(0), 0)]
+        [report(B, Ruling::Interrupted, Some(0), 0)]
     );
 }
 
@@ -755,7 +755,7 @@ fn a_crash_while_draining_is_left_for_the_next_run() {
     let mut table = one_seat().busy();
     table.tell(Event::Stop(Stop::Drain));
     let commands = table.tell(Event::Exited(first(), Cause::Crashed));
-    assert!(commands.contains(&report(A, Verdict::Interrupted, Some(0), 1)));
+    assert!(commands.contains(&report(A, Ruling::Interrupted, Some(0), 1)));
 }
 
 #[test]
@@ -769,7 +769,7 @@ fn a_prefetched_job_that_was_begun_after_the_close_is_not_blamed_for_the_leaving
         assert_eq!(table.tell(Event::Started(first(), B)), []);
         assert_eq!(
             table.tell(Event::Exited(first(), cause)),
-            [report(B, Verdict::Interrupted, Some(0), 0)]
+            [report(B, Ruling::Interrupted, Some(0), 0)]
         );
     }
 }
@@ -786,7 +786,7 @@ fn a_job_begun_in_a_worker_that_has_to_be_killed_to_leave_is_not_blamed() {
     );
     assert_eq!(
         table.at(5_001, Event::Exited(first(), Cause::Left)),
-        [report(B, Verdict::Interrupted, Some(0), 0)]
+        [report(B, Ruling::Interrupted, Some(0), 0)]
     );
 }
 
@@ -815,7 +815,7 @@ fn what_is_found_after_the_end_was_asked_for_is_interrupted() {
     table.tell(Event::Stop(Stop::Drain));
     assert_eq!(
         table.tell(Event::Found(D)),
-        [report(D, Verdict::Interrupted, None, 0)]
+        [report(D, Ruling::Interrupted, None, 0)]
     );
     assert!(!table.0.wants_more());
 }

@@ -2,7 +2,7 @@
 
 use super::failure::{again, failed, is};
 use super::files::{Files, Found};
-use super::policy::Preserve;
+use super::policy::Inherit;
 use pressroom_shared::Failed;
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -27,7 +27,7 @@ pub(crate) fn apply(
     files: &dyn Files,
     file: &File,
     origin: Origin<'_>,
-    preserve: Preserve,
+    preserve: Inherit,
     mode: u32,
 ) -> Result<(), Failed> {
     if preserve.owner {

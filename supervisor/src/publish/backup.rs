@@ -7,7 +7,7 @@ use super::files::{Files, Found};
 use super::inspect::hash_of;
 use super::land::copy;
 use super::parcel::{Backup, Parcel, Ready, State};
-use super::policy::Preserve;
+use super::policy::Inherit;
 use super::{Place, Publisher};
 use crate::task::{Ending, Task};
 use pressroom_shared::{Failed, FailureKind};
@@ -144,7 +144,7 @@ impl<F: Files> Publisher<F> {
             in_place: true,
         };
         // A backup that another file system cannot give its owner or attributes is still a backup.
-        attributes::apply(&self.files, &file, origin, Preserve::TREE, self.mode)
+        attributes::apply(&self.files, &file, origin, Inherit::TREE, self.mode)
             .map_err(|failed| io::Error::other(failed.message))?;
         self.files.sync(&file)
     }

@@ -5,7 +5,7 @@ use super::attributes::{self, Origin};
 use super::failure::{again, failed, is, plain};
 use super::files::{Files, Found};
 use super::parcel::{Parcel, Placing, Ready, State, left_alone};
-use super::{Known, Overwrite, Place, Publisher, backup};
+use super::{Displace, Known, Place, Publisher, backup};
 use crate::ledger::{Hasher, Ours, Published};
 use crate::task::{Ending, Record, Skip};
 use pressroom_shared::{Failed, FailureKind, Identity, ImageFormat, Kept, KeptReason};
@@ -162,11 +162,11 @@ impl<F: Files> Publisher<F> {
 
     fn replace_foreign(&self, found: Found, size: u64) -> Result<Placing, Stop> {
         match self.policy.overwrite {
-            Overwrite::Always => Ok(Placing::Replace(found)),
-            Overwrite::Smaller if found.regular && size < found.identity.size => {
+            Displace::Always => Ok(Placing::Replace(found)),
+            Displace::Smaller if found.regular && size < found.identity.size => {
                 Ok(Placing::Replace(found))
             }
-            Overwrite::Smaller | Overwrite::Never => Err(Box::new(Ending::Skipped(Skip::Exists))),
+            Displace::Smaller | Displace::Never => Err(Box::new(Ending::Skipped(Skip::Exists))),
         }
     }
 

@@ -5,7 +5,7 @@ use super::failure::{again, failed, is};
 use super::files::{Files, Found};
 use super::inspect::{Stop, changed, stop};
 use super::parcel::{Parcel, Placed, Placing, Ready};
-use super::{Overwrite, Publisher};
+use super::{Displace, Publisher};
 use crate::task::{Ending, Skip};
 use pressroom_shared::{Failed, FailureKind};
 use rustix::io::Errno;
@@ -161,8 +161,8 @@ impl<F: Files> Publisher<F> {
     /// Somebody else took the name between the look and the rename.
     fn taken(&self) -> Stop {
         match self.policy.overwrite {
-            Overwrite::Never | Overwrite::Smaller => Box::new(Ending::Skipped(Skip::Exists)),
-            Overwrite::Always => stop(Failed {
+            Displace::Never | Displace::Smaller => Box::new(Ending::Skipped(Skip::Exists)),
+            Displace::Always => stop(Failed {
                 kind: FailureKind::OutputExists,
                 message: "the output was written by somebody else during the run; run again"
                     .to_owned(),

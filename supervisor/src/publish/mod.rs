@@ -30,7 +30,7 @@ pub(crate) mod faults;
 
 pub(crate) use files::{Disk, Files};
 pub(crate) use parcel::{Parcel, State};
-pub use policy::{Overwrite, Place, Policy, Preserve};
+pub use policy::{Displace, Inherit, Place, Policy};
 
 use crate::ledger::Ours;
 use crate::recorder::Publish;

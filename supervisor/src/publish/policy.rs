@@ -8,11 +8,11 @@ pub struct Policy {
     /// Where results go.
     pub place: Place,
     /// What happens to an output that exists and is not ours.
-    pub overwrite: Overwrite,
+    pub overwrite: Displace,
     /// `--recheck`: what stands where the ledger has a result of the same input is replaced, whatever became of it.
     pub restore: bool,
     /// What outputs take over from their inputs.
-    pub preserve: Preserve,
+    pub preserve: Inherit,
 }
 
 /// Where results go.
@@ -30,7 +30,7 @@ pub enum Place {
 /// What happens to an output that exists and is not ours. An output is ours where the ledger has it as made from the same
 /// input with the size and time it still has, or where it is byte for byte what this run would have put there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Overwrite {
+pub enum Displace {
     /// It stays and the input is skipped.
     Never,
     /// It is replaced by something smaller, otherwise the input is skipped.
@@ -45,7 +45,7 @@ pub enum Overwrite {
     clippy::struct_excessive_bools,
     reason = "each attribute is chosen on its own"
 )]
-pub struct Preserve {
+pub struct Inherit {
     /// Permission bits, without set-user-id, set-group-id and sticky.
     pub mode: bool,
     /// Modification time; in place the access time too.
@@ -56,7 +56,7 @@ pub struct Preserve {
     pub xattr: bool,
 }
 
-impl Preserve {
+impl Inherit {
     /// For an output tree: what a copy by hand (`cp -p` without being root) keeps.
     pub const TREE: Self = Self {
         mode: true,

@@ -1,6 +1,6 @@
 //! The recorder: a thread that owns the writing side of the ledger and puts every result in its place.
 //!
-//! Requests come in over a channel that never blocks the sender; each is answered by one [`Recorded`] once its row is
+//! Requests come in over a channel that never blocks the sender; each is answered by one [`Receipt`] once its row is
 //! safe. What is waiting is taken together (group commit), so the disk is asked to flush a few times per batch and not
 //! several times per image. It decides nothing about jobs and prints nothing.
 
@@ -23,7 +23,7 @@ pub(crate) use samples::{
 };
 
 pub use error::RecorderError;
-pub use request::{Publish, Recorded, Request};
+pub use request::{Publish, Receipt, Request};
 
 use crate::ledger::{Reader, RunEnd, RunStart, Writer};
 use crate::publish::{Disk, Policy, Publisher, umask};
@@ -67,9 +67,9 @@ enum Message {
 
 /// Opens the ledger, mends what a killed run left in it, begins a run and starts the thread. To be called with the lock held.
 ///
-/// The receiver gives one [`Recorded`] per request, in no promised order; it ends early when the ledger can no longer be
+/// The receiver gives one [`Receipt`] per request, in no promised order; it ends early when the ledger can no longer be
 /// written, and [`Recorder::finish`] then says why.
-pub fn start(setup: Setup) -> Result<(Recorder, UnboundedReceiver<Recorded>), RecorderError> {
+pub fn start(setup: Setup) -> Result<(Recorder, UnboundedReceiver<Receipt>), RecorderError> {
     let writer = Writer::open(&setup.ledger, &setup.output, &setup.run)?;
     let run = writer.run();
     let publisher = Publisher::new(Disk, setup.policy, run, umask());

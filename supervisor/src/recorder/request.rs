@@ -35,12 +35,12 @@ pub struct Publish {
 /// The answer to a request: the row is safe, and this is what it says. A result that could not be put in place has
 /// become a failure.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Recorded {
+pub struct Receipt {
     /// Everything the reports need.
     pub record: Record,
 }
 
-impl Recorded {
+impl Receipt {
     /// Which input.
     pub fn job(&self) -> JobId {
         self.record.task.id

@@ -3,7 +3,7 @@
 use super::world::{limits, settings};
 use super::{Request, Setup, start};
 use crate::ledger::{HowEnded, RunEnd, RunStart, default_path};
-use crate::publish::{Overwrite, Place, Policy, Preserve};
+use crate::publish::{Displace, Inherit, Place, Policy};
 use crate::task::{Ending, Record, Skip, Task};
 use pressroom_shared::{
     Failed, FailureKind, Identity, ImageFormat, JobId, Kept, KeptReason, Saved, SeatId, Warning,
@@ -74,9 +74,9 @@ fn run(output: &Path, records: [Record; 2]) {
         output: output.to_path_buf(),
         policy: Policy {
             place: Place::Tree,
-            overwrite: Overwrite::Never,
+            overwrite: Displace::Never,
             restore: false,
-            preserve: Preserve::TREE,
+            preserve: Inherit::TREE,
         },
         run: RunStart {
             started: 1_796_041_890_000,

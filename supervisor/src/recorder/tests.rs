@@ -5,7 +5,7 @@ use super::*;
 use crate::ledger::{HowEnded, Keys, Lookup, Previous, Verdict};
 use crate::passed::{Passed, PassedOver};
 use crate::publish::faults::{Call, Hook, Hooked};
-use crate::publish::{Overwrite, Place, Preserve};
+use crate::publish::{Displace, Inherit, Place};
 use crate::task::{Ending, Record, Skip, Task};
 use pressroom_shared::{Failed, FailureKind, JobId, KeptReason, Outcome};
 use rustix::io::Errno;
@@ -52,10 +52,10 @@ fn a_result_takes_its_place_with_mode_and_time_of_its_source() {
 #[test]
 fn without_preserve_an_output_is_a_new_file() {
     let mut world = World::new(Scene::New);
-    world.policy.preserve = Preserve {
+    world.policy.preserve = Inherit {
         mode: false,
         times: false,
-        ..Preserve::TREE
+        ..Inherit::TREE
     };
     publish(&world, world.publish(RESULT));
     let output = world.destination().metadata().unwrap();
@@ -104,10 +104,10 @@ fn a_worker_that_failed_leaves_a_row_and_no_file() {
 #[test]
 fn an_output_that_is_not_ours_is_replaced_only_when_asked() {
     for (overwrite, theirs, replaced) in [
-        (Overwrite::Never, "something of mine that is long", false),
-        (Overwrite::Smaller, "something of mine that is long", true),
-        (Overwrite::Smaller, "short", false),
-        (Overwrite::Always, "short", true),
+        (Displace::Never, "something of mine that is long", false),
+        (Displace::Smaller, "something of mine that is long", true),
+        (Displace::Smaller, "short", false),
+        (Displace::Always, "short", true),
     ] {
         let mut world = World::new(Scene::New);
         world.policy.overwrite = overwrite;
@@ -172,14 +172,14 @@ fn a_folder_or_a_file_in_the_way_is_named() {
         publish(&world, world.publish(RESULT)).ending,
         Ending::Skipped(Skip::Exists)
     );
-    world.policy.overwrite = Overwrite::Always;
+    world.policy.overwrite = Displace::Always;
     assert_eq!(
         failure(&publish(&world, world.publish(RESULT))),
         FailureKind::OutputExists
     );
 
     let mut world = World::new(Scene::New);
-    world.policy.overwrite = Overwrite::Always;
+    world.policy.overwrite = Displace::Always;
     std::fs::write(world.destination().parent().unwrap(), "a file").unwrap();
     assert_eq!(
         failure(&publish(&world, world.publish(RESULT))),
@@ -250,7 +250,7 @@ fn from_another(world: &World, result: &[u8]) -> Publish {
 
 #[test]
 fn an_output_made_from_another_input_in_an_earlier_run_is_not_replaced() {
-    for (overwrite, replaced) in [(Overwrite::Never, false), (Overwrite::Always, true)] {
+    for (overwrite, replaced) in [(Displace::Never, false), (Displace::Always, true)] {
         let mut world = World::new(Scene::Ours);
         world.policy.overwrite = overwrite;
         for attempt in 0..2 {
@@ -518,7 +518,7 @@ fn the_thread_answers_each_request_once_and_closes_the_run() {
     );
 }
 
-fn start_recorder(setup: Setup) -> (Recorder, UnboundedReceiver<Recorded>) {
+fn start_recorder(setup: Setup) -> (Recorder, UnboundedReceiver<Receipt>) {
     super::start(setup).unwrap()
 }
 
@@ -607,7 +607,7 @@ fn after_a_lost_ledger_outputs_of_ours_are_known_again_and_others_stay() {
         (b"mine".as_slice(), Some(Skip::Exists), Some(Skip::Exists)),
     ] {
         let mut world = World::new(Scene::New);
-        world.policy.overwrite = Overwrite::Never;
+        world.policy.overwrite = Displace::Never;
         std::fs::create_dir_all(world.destination().parent().unwrap()).unwrap();
         std::fs::write(world.destination(), stands).unwrap();
         drop(world.writer());
@@ -639,9 +639,9 @@ fn an_unwritable_place_for_the_ledger_is_named() {
         output: folder.path().to_path_buf(),
         policy: crate::publish::Policy {
             place: Place::Tree,
-            overwrite: Overwrite::Never,
+            overwrite: Displace::Never,
             restore: false,
-            preserve: Preserve::TREE,
+            preserve: Inherit::TREE,
         },
         run: start(),
     })

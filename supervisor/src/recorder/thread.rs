@@ -1,7 +1,7 @@
 //! The thread's loop: gather a batch, do it, answer.
 
 use super::batch;
-use super::{Message, Recorded, RecorderError, Request};
+use super::{Message, Receipt, RecorderError, Request};
 use crate::ledger::{RunEnd, Writer};
 use crate::publish::{Files, Publisher};
 use crate::report::Tally;
@@ -22,7 +22,7 @@ const GAP: Duration = Duration::from_millis(3);
 pub(super) struct Thread<F> {
     writer: Writer,
     publisher: Publisher<F>,
-    answers: UnboundedSender<Recorded>,
+    answers: UnboundedSender<Receipt>,
     tally: Tally,
     most: usize,
 }
@@ -40,7 +40,7 @@ impl<F: Files> Thread<F> {
     pub(super) fn new(
         writer: Writer,
         publisher: Publisher<F>,
-        answers: UnboundedSender<Recorded>,
+        answers: UnboundedSender<Receipt>,
         most: usize,
     ) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl<F: Files> Thread<F> {
         for record in batch::work(requests, &mut self.writer, &mut self.publisher)? {
             self.tally.add_record(&record);
             // Nobody listens any more when the run is being torn down; the row stands all the same.
-            let _ = self.answers.send(Recorded { record });
+            let _ = self.answers.send(Receipt { record });
         }
         Ok(())
     }

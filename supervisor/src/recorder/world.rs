@@ -2,7 +2,7 @@
 
 use super::{Publish, Request, batch};
 use crate::ledger::{Keys, Previous, Reader, RunStart, Writer, default_path};
-use crate::publish::{Disk, Files, Overwrite, Place, Policy, Preserve, Publisher};
+use crate::publish::{Disk, Displace, Files, Inherit, Place, Policy, Publisher};
 use crate::stage;
 use crate::task::{Ending, Record, Task};
 use pressroom_shared::{
@@ -61,16 +61,16 @@ impl World {
             },
         };
         let preserve = if place == Place::Tree {
-            Preserve::TREE
+            Inherit::TREE
         } else {
-            Preserve::IN_PLACE
+            Inherit::IN_PLACE
         };
         let world = Self {
             folder,
             scene,
             policy: Policy {
                 place,
-                overwrite: Overwrite::Never,
+                overwrite: Displace::Never,
                 restore: false,
                 preserve,
             },

@@ -45,6 +45,8 @@ pub struct Facts {
     /// What `pressroom report` is told to find this run: the output folder, or the ledger where it stands elsewhere. Nothing
     /// where the ledger does not outlive the run.
     pub place: Option<PathBuf>,
+    /// Whether nothing was to be written that outlives the run.
+    pub dry_run: bool,
     /// Milliseconds since 1970 at which the run started.
     pub started: u64,
     /// Milliseconds since 1970 at which it ended.
@@ -69,6 +71,7 @@ impl Facts {
             expected: None,
             ignored: end.ignored,
             place: None,
+            dry_run: false,
             started,
             ended: Some(end.ended),
         }
@@ -97,6 +100,7 @@ impl Facts {
             expected: None,
             ignored: end.map_or(PassedOver::default(), |end| end.ignored),
             place: None,
+            dry_run: false,
             started: run.started,
             ended: end.map(|end| end.ended),
         }

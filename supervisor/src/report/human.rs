@@ -5,7 +5,7 @@ mod failing;
 use super::bars::{Standing, coarse};
 use super::facts::{Facts, Header};
 use super::tally::Tally;
-use super::text::{clean, count, duration, grouped, name, rate, saving};
+use super::text::{clean, count, duration, grouped, name, rate, saving, word};
 use crate::cli::config::KnownFailures;
 use crate::ledger::{Entry, HowEnded, Verdict, words};
 use crate::passed::Passed;
@@ -114,12 +114,18 @@ pub fn summary(tally: &Tally, facts: &Facts) -> String {
     let mut text = sums(tally, facts, tally.ended() == 0);
     if tally.warned > 0 {
         let warned = count(tally.warned, "file");
-        let _ = writeln!(
-            text,
-            "  {warned} with a warning; `pressroom report` shows them"
-        );
+        let _ = writeln!(text, "  {warned} with a warning; {}", who_shows(facts));
     }
     text
+}
+
+/// Where the warnings can be read: of a dry run nothing stays that could be asked later.
+fn who_shows(facts: &Facts) -> String {
+    match &facts.place {
+        _ if facts.dry_run => "-v shows them".to_owned(),
+        Some(place) => format!("`pressroom report {}` shows them", word(place)),
+        None => "`pressroom report` shows them".to_owned(),
+    }
 }
 
 /// The summary of a run in a report.
@@ -184,13 +190,15 @@ fn headline(tally: &Tally, facts: &Facts) -> String {
             rate(done, facts.wall_ms)
         ),
     };
-    let so_far = if facts.how.is_none() {
+    let first = if facts.how.is_none() {
         "not finished: "
+    } else if facts.dry_run {
+        "dry run, nothing was written: "
     } else {
         ""
     };
     format!(
-        "{so_far}{images} in {} with {}: {did}\n",
+        "{first}{images} in {} with {}: {did}\n",
         duration(facts.wall_ms),
         count(facts.workers.into(), "worker")
     )

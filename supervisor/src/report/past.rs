@@ -164,6 +164,8 @@ struct Standouts {
     slowest: Vec<Entry>,
     hungriest: Vec<Entry>,
     warned: Vec<Entry>,
+    /// Files with a warning that are not in `warned`.
+    warned_too: u64,
 }
 
 impl Standouts {
@@ -172,8 +174,12 @@ impl Standouts {
             keep_top(&mut self.slowest, entry, |entry| entry.wall_us);
             keep_top(&mut self.hungriest, entry, |entry| entry.peak_rss);
         }
-        if !entry.warnings.is_empty() && self.warned.len() < TOP {
-            self.warned.push(entry.clone());
+        if !entry.warnings.is_empty() {
+            if self.warned.len() < TOP {
+                self.warned.push(entry.clone());
+            } else {
+                self.warned_too += 1;
+            }
         }
     }
 }
@@ -265,6 +271,13 @@ fn shown(standouts: &Standouts) -> String {
     list(&mut text, "warnings", &standouts.warned, |entry| {
         super::text::clean(&entry.warnings.join("; "))
     });
+    if standouts.warned_too > 0 {
+        let more = grouped(standouts.warned_too);
+        let _ = writeln!(
+            text,
+            "    and {more} more; `pressroom report --json` has all"
+        );
+    }
     text
 }
 

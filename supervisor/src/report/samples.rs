@@ -97,6 +97,7 @@ pub(super) fn facts() -> Facts {
         expected: None,
         ignored: passed_over(),
         place: None,
+        dry_run: false,
         started: 0,
         ended: Some(1200),
     }

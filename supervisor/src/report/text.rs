@@ -85,10 +85,17 @@ pub(crate) fn duration(ms: u64) -> String {
     }
 }
 
-/// Images per second, with a digit behind the point below 100.
+/// Images per second, with a digit behind the point below 100 and two below 1: slow work must not look like none.
 pub(crate) fn rate(number: u64, ms: u64) -> String {
-    let tenths = number.saturating_mul(10_000) / ms.max(1);
-    if tenths < 1000 {
+    let hundredths = number.saturating_mul(100_000) / ms.max(1);
+    let tenths = hundredths / 10;
+    if number == 0 {
+        "0".to_owned()
+    } else if hundredths == 0 {
+        "under 0.01".to_owned()
+    } else if hundredths < 100 {
+        format!("0.{hundredths:02}")
+    } else if tenths < 1000 {
         format!("{}.{}", tenths / 10, tenths % 10)
     } else {
         grouped(tenths / 10)
@@ -171,6 +178,9 @@ mod tests {
         assert_eq!(saving(0, 0), "nothing to compare");
         assert_eq!(rate(13, 1200), "10.8");
         assert_eq!(rate(20_000, 9_000), "2,222");
+        assert_eq!(rate(13, 130_833), "0.09", "slow, but not standing still");
+        assert_eq!(rate(1, 130_833), "under 0.01");
+        assert_eq!(rate(0, 9_000), "0");
     }
 
     #[test]

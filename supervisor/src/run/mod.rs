@@ -118,6 +118,7 @@ async fn conclude(config: &Config, prepared: Ready, terminal: &mut Terminal) -> 
     };
     let mut facts = Facts::of_this_build(output, workers, started_at, &end);
     facts.expected = terminal.expected();
+    facts.dry_run = config.output.dry_run;
     facts.place = place(config, &facts.output, kept_until_the_end.ledger());
     let closed = hands.into_recorder().finish(end);
     facts.how = Some(how_closed(end.how, closed.as_ref().err()));

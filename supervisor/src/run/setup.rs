@@ -364,11 +364,11 @@ fn publishing(config: &Config, roots: &Roots) -> publish::Policy {
         },
         restore: config.running.recheck,
         overwrite: match publishing.overwrite {
-            config::Overwrite::Never => publish::Overwrite::Never,
-            config::Overwrite::Smaller => publish::Overwrite::Smaller,
-            config::Overwrite::Always => publish::Overwrite::Always,
+            config::Overwrite::Never => publish::Displace::Never,
+            config::Overwrite::Smaller => publish::Displace::Smaller,
+            config::Overwrite::Always => publish::Displace::Always,
         },
-        preserve: publish::Preserve {
+        preserve: publish::Inherit {
             mode: publishing.preserve.mode,
             times: publishing.preserve.times,
             owner: publishing.preserve.owner,

@@ -2,7 +2,7 @@
 
 use super::roots::Roots;
 use super::walk::{look, passed};
-use super::{Finding, Source, Visit, failure, not_a_file};
+use super::{Encounter, Source, Visit, failure, not_a_file};
 use crate::cli::config::{Config, HOME, ListFrom};
 use crate::filter;
 use crate::passed::Passed;
@@ -104,14 +104,14 @@ impl List {
     }
 
     /// What one listed name stands for.
-    fn name(&self, name: &OsStr) -> Finding {
+    fn name(&self, name: &OsStr) -> Encounter {
         let typed = self.here.join(name);
         let found = fs::canonicalize(&typed)
             .and_then(|real| fs::metadata(&real).map(|found| (real, found)));
         let (real, found) = match found {
             Ok(found) => found,
             Err(error) => {
-                return Finding::Fault {
+                return Encounter::Fault {
                     path: typed,
                     failed: failure("find it", &error),
                 };
@@ -124,14 +124,14 @@ impl List {
             return passed(&real, Passed::Ours);
         }
         if !found.is_file() {
-            return Finding::Fault {
+            return Encounter::Fault {
                 path: real,
                 failed: not_a_file(found.file_type()),
             };
         }
         let within = real.starts_with(&self.base) || self.config.selection.follow_symlinks;
         let Some(mirrored) = self.mirrored(&typed, &real).filter(|_| within) else {
-            return Finding::Fault {
+            return Encounter::Fault {
                 path: real,
                 failed: self.outside(),
             };
@@ -204,7 +204,7 @@ impl Source for List {
 
 fn unreadable(error: &io::Error, visit: Visit<'_>) -> ControlFlow<()> {
     let failed = failure("read the list of --files-from", error);
-    visit(Finding::Fault {
+    visit(Encounter::Fault {
         path: PathBuf::from("--files-from"),
         failed,
     })

@@ -51,9 +51,9 @@ pub enum Sighting {
     Ended,
 }
 
-/// One thing a source found.
+/// One thing a source came upon.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Finding {
+pub(crate) enum Encounter {
     /// A regular file that is to be done.
     File {
         /// Absolute path, free of symbolic links.
@@ -79,7 +79,7 @@ pub(crate) enum Finding {
     },
 }
 
-impl Finding {
+impl Encounter {
     /// Where it stands.
     fn path(&self) -> &Path {
         match self {
@@ -91,7 +91,7 @@ impl Finding {
 }
 
 /// Told of each finding; answers whether to go on.
-pub(crate) type Visit<'a> = &'a mut dyn FnMut(Finding) -> ControlFlow<()>;
+pub(crate) type Visit<'a> = &'a mut dyn FnMut(Encounter) -> ControlFlow<()>;
 
 /// A place where jobs come from. Can be gone through more than once and gives the same order each time.
 pub(crate) trait Source: Send {
@@ -178,10 +178,10 @@ fn tell(
         send(refused(number(), path, identity, failed.clone()))?;
     }
     source.visit(&mut |finding| match finding {
-        Finding::Fault { path, failed } => send(refused(number(), &path, UNKNOWN, failed)),
-        Finding::PassedOver { path, why } => send(Sighting::PassedOver { path, why }),
-        Finding::File { source, .. } if collisions.refuses(&source) => ControlFlow::Continue(()),
-        Finding::File {
+        Encounter::Fault { path, failed } => send(refused(number(), &path, UNKNOWN, failed)),
+        Encounter::PassedOver { path, why } => send(Sighting::PassedOver { path, why }),
+        Encounter::File { source, .. } if collisions.refuses(&source) => ControlFlow::Continue(()),
+        Encounter::File {
             source,
             mirrored,
             identity,
@@ -212,7 +212,7 @@ fn each_place(
     note: &mut dyn FnMut(&Path, &Path, &Path),
 ) -> ControlFlow<()> {
     source.visit(&mut |finding| {
-        if let Finding::File {
+        if let Encounter::File {
             source, mirrored, ..
         } = finding
             && let Ok(place) = planner.place(&source, &mirrored)

@@ -1,7 +1,7 @@
 //! How much there is to do, told ahead of the walk that feeds the workers: that one waits for them and so knows the total
 //! only at the end. Counts names and sizes; costs one more look at each file.
 
-use super::{Finding, Source};
+use super::{Encounter, Source};
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -44,13 +44,13 @@ impl Outlook {
         self.unwanted.store(true, Ordering::Relaxed);
     }
 
-    fn note(&self, finding: &Finding) -> ControlFlow<()> {
+    fn note(&self, finding: &Encounter) -> ControlFlow<()> {
         match finding {
-            Finding::PassedOver { .. } => return self.go_on(),
-            Finding::File { .. } | Finding::Fault { .. } => {}
+            Encounter::PassedOver { .. } => return self.go_on(),
+            Encounter::File { .. } | Encounter::Fault { .. } => {}
         }
         self.inputs.fetch_add(1, Ordering::Relaxed);
-        if let Finding::File { identity, .. } = finding {
+        if let Encounter::File { identity, .. } = finding {
             self.bytes.fetch_add(identity.size, Ordering::Relaxed);
         }
         self.go_on()

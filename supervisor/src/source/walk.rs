@@ -1,7 +1,7 @@
 //! The walk through folders: sorted within each folder, one folder in memory at a time, nothing opened but folders.
 
 use super::roots::{Root, Roots};
-use super::{Finding, Source, Visit, content, failure, identity};
+use super::{Encounter, Source, Visit, content, failure, identity};
 use crate::cli::config::Config;
 use crate::filter::{self, ByName};
 use crate::marks;
@@ -59,7 +59,7 @@ impl Source for Walk {
         for root in &self.roots.named {
             match root {
                 Root::Fault { path, failed } => {
-                    visit(Finding::Fault {
+                    visit(Encounter::Fault {
                         path: path.clone(),
                         failed: failed.clone(),
                     })?;
@@ -272,8 +272,8 @@ impl Walk {
 }
 
 /// Something that is passed over.
-pub(super) fn passed(path: &Path, why: Passed) -> Finding {
-    Finding::PassedOver {
+pub(super) fn passed(path: &Path, why: Passed) -> Encounter {
+    Encounter::PassedOver {
         path: path.to_owned(),
         why,
     }
@@ -287,25 +287,25 @@ fn not_followed(path: &Path) -> Passed {
 }
 
 /// The file as it stands now, or why it cannot be done.
-pub(super) fn look(path: PathBuf, mirrored: PathBuf) -> Finding {
+pub(super) fn look(path: PathBuf, mirrored: PathBuf) -> Encounter {
     match fs::symlink_metadata(&path) {
-        Ok(found) if found.is_file() => Finding::File {
+        Ok(found) if found.is_file() => Encounter::File {
             source: path,
             mirrored,
             identity: identity(&found),
         },
-        Ok(found) => Finding::Fault {
+        Ok(found) => Encounter::Fault {
             path,
             failed: super::not_a_file(found.file_type()),
         },
-        Err(error) => Finding::Fault {
+        Err(error) => Encounter::Fault {
             path,
             failed: failure("look at it", &error),
         },
     }
 }
 
-fn dangling(path: &Path, error: &std::io::Error) -> Finding {
+fn dangling(path: &Path, error: &std::io::Error) -> Encounter {
     let failed = if error.kind() == std::io::ErrorKind::NotFound {
         let message = "is a link to something that is not there".to_owned();
         Failed {
@@ -315,7 +315,7 @@ fn dangling(path: &Path, error: &std::io::Error) -> Finding {
     } else {
         failure("follow the link", error)
     };
-    Finding::Fault {
+    Encounter::Fault {
         path: path.to_owned(),
         failed,
     }
@@ -331,7 +331,7 @@ fn report(error: &walkdir::Error, tree: &Path, visit: Visit<'_>) -> ControlFlow<
     if cause.kind() == std::io::ErrorKind::NotFound {
         return ControlFlow::Continue(());
     }
-    visit(Finding::Fault {
+    visit(Encounter::Fault {
         path: path.to_owned(),
         failed: failure("read this folder", cause),
     })

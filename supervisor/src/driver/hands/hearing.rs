@@ -1,7 +1,7 @@
 //! What workers say and how they end, as events for the pool.
 
 use super::Hands;
-use crate::death::{self, Evidence, Exit};
+use crate::death::{self, Departure, Evidence};
 use crate::driver::Audience;
 use crate::link::{Ended, Heard, News};
 use crate::pool::{Cause, Event, Finding, Moment, WorkerId};
@@ -117,11 +117,11 @@ impl Hands {
     }
 }
 
-fn exit_of(ended: &Ended) -> Exit {
+fn exit_of(ended: &Ended) -> Departure {
     match ended.status.map(|status| (status.code(), status.signal())) {
-        Some((Some(code), _)) => Exit::Code(code),
-        Some((None, Some(signal))) => Exit::Signal(signal),
-        Some((None, None)) | None => Exit::Unknown,
+        Some((Some(code), _)) => Departure::Code(code),
+        Some((None, Some(signal))) => Departure::Signal(signal),
+        Some((None, None)) | None => Departure::Unknown,
     }
 }
 

@@ -335,9 +335,9 @@ mod tests {
             output: output.clone(),
             policy: crate::publish::Policy {
                 place: crate::publish::Place::Tree,
-                overwrite: crate::publish::Overwrite::Never,
+                overwrite: crate::publish::Displace::Never,
                 restore: false,
-                preserve: crate::publish::Preserve::TREE,
+                preserve: crate::publish::Inherit::TREE,
             },
             run: sample_start(),
         })

@@ -3,8 +3,8 @@
 use super::{Hands, staged_name};
 use crate::death;
 use crate::driver::quarantine;
-use crate::pool::{Cause, Event, Moment, Recorded as Noted, Verdict, WorkerId};
-use crate::recorder::{Publish, Recorded, Request};
+use crate::pool::{Cause, Event, Moment, Recorded, Ruling, WorkerId};
+use crate::recorder::{Publish, Receipt, Request};
 use crate::source;
 use crate::stage;
 use crate::task::{Ending, Record, Task};
@@ -43,22 +43,22 @@ impl Hands {
         &mut self,
         now: Moment,
         job: JobId,
-        verdict: Verdict,
+        verdict: Ruling,
         seat: Option<SeatId>,
         deaths: u8,
     ) {
         let ending = match verdict {
-            Verdict::Told => match self.in_hand.take() {
+            Ruling::Told => match self.in_hand.take() {
                 Some(done) => return self.report_told(now, job, seat, deaths, done),
                 None => Ending::Interrupted,
             },
-            Verdict::Died(cause) => Ending::Failed(self.failed(cause, seat)),
-            Verdict::Interrupted => Ending::Interrupted,
+            Ruling::Died(cause) => Ending::Failed(self.failed(cause, seat)),
+            Ruling::Interrupted => Ending::Interrupted,
         };
         let Some(charge) = self.charges.remove(&job) else {
             return;
         };
-        if let Verdict::Died(_) = verdict {
+        if let Ruling::Died(_) = verdict {
             self.quarantine(&charge.task);
         }
         let started = charge.started.unwrap_or(now);
@@ -149,7 +149,7 @@ impl Hands {
     }
 
     /// A row is safe.
-    pub(in crate::driver) fn recorded(&mut self, recorded: &Recorded) -> Event {
+    pub(in crate::driver) fn recorded(&mut self, recorded: &Receipt) -> Event {
         self.unrecorded = self.unrecorded.saturating_sub(1);
         self.sent.remove(&recorded.job());
         if let Some(worker) = self.publishing.remove(&recorded.job()) {
@@ -159,10 +159,10 @@ impl Hands {
             self.clear_stage(worker);
         }
         let noted = match recorded.ending() {
-            Ending::Failed(failed) if failed.kind == FailureKind::DiskFull => Noted::DiskFull,
-            Ending::Failed(_) => Noted::Failed,
+            Ending::Failed(failed) if failed.kind == FailureKind::DiskFull => Recorded::DiskFull,
+            Ending::Failed(_) => Recorded::Failed,
             Ending::Saved(_) | Ending::Kept(_) | Ending::Skipped(_) | Ending::Interrupted => {
-                Noted::Fine
+                Recorded::Fine
             }
         };
         if self.refused.remove(&recorded.job()) {

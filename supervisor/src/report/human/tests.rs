@@ -88,6 +88,33 @@ fn the_summary_is_read_in_one_look() {
 }
 
 #[test]
+fn a_dry_run_says_so_and_sends_nobody_to_a_report() {
+    let facts = Facts {
+        dry_run: true,
+        ..samples::facts()
+    };
+    let text = summary(&samples::tally(), &facts);
+    assert!(
+        text.starts_with("dry run, nothing was written: 6 images in "),
+        "{text}"
+    );
+    assert!(
+        text.contains("1 file with a warning; -v shows them"),
+        "{text}"
+    );
+    let real = Facts {
+        place: Some("/out".into()),
+        ..samples::facts()
+    };
+    let text = summary(&samples::tally(), &real);
+    assert!(text.starts_with("6 images in "), "{text}");
+    assert!(
+        text.contains("; `pressroom report /out` shows them"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_run_with_nothing_to_do_says_so() {
     let mut tally = Tally::default();
     for _ in 0..20 {

@@ -43,6 +43,22 @@ fn the_last_run_is_told_from_the_ledger() {
 }
 
 #[test]
+fn warnings_that_are_not_listed_are_counted() {
+    let mut standouts = Standouts::default();
+    for _ in 0..TOP {
+        standouts.see(&crate::report::samples::kept());
+    }
+    assert!(!shown(&standouts).contains(" more"), "all are listed");
+    standouts.see(&crate::report::samples::kept());
+    standouts.see(&crate::report::samples::kept());
+    let text = shown(&standouts);
+    assert!(
+        text.ends_with("    and 2 more; `pressroom report --json` has all\n"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_failure_that_was_left_alone_is_still_told() {
     let folder = sample_ledger();
     crate::recorder::sample_second_run(folder.path());
