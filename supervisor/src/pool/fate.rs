@@ -130,7 +130,7 @@ impl Machine {
         });
         self.settle(job);
         let ticket = self.tickets.get_mut(&job);
-        if let (Some(ticket), Verdict::Told | Verdict::Died(_)) = (ticket, verdict) {
+        if let (Some(ticket), Ruling::Told | Ruling::Died(_)) = (ticket, verdict) {
             ticket.failing = true;
             self.failing += 1;
         }

@@ -844,7 +844,7 @@ fn failures_that_a_slow_disk_has_not_recorded_yet_are_too_many_as_well() {
     table.tell(done(first(), A, Finding::Failed));
     table.all(&[Event::Started(first(), B), Event::Found(D)]);
     let commands = table.tell(done(first(), B, Finding::Failed));
-    for expected in [Command::StopWalk, report(D, Verdict::Interrupted, None, 0)] {
+    for expected in [Command::StopWalk, report(D, Ruling::Interrupted, None, 0)] {
         assert!(commands.contains(&expected), "{commands:?}");
     }
 }
