@@ -40,3 +40,20 @@ fn blocks_come_back_in_raster_order_across_chunks_and_lanes() {
         assert_eq!(blocks, across);
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn thinning_keeps_what_reaches_its_floor(
+        values in proptest::collection::btree_map(1_usize..64, -2047_i16..=2047, 0..63),
+        floors in proptest::collection::vec(1_u16..700, 64),
+    ) {
+        let mut room = [0; MAX_WORDS];
+        let words = values.iter().fold(0, |at, (&k, &v)| at + put_word(&mut room[at..], k, v));
+        let floors: [u16; 64] = std::array::from_fn(|k| floors[k]);
+        let left = thin(&mut room, words, &floors);
+        let kept: Vec<_> = Words::new(&room[..left]).collect();
+        let reaches = |&(k, v): &(usize, i16)| v.unsigned_abs() >= floors[k];
+        let expected: Vec<_> = values.into_iter().filter(reaches).collect();
+        proptest::prop_assert_eq!(kept, expected);
+    }
+}
