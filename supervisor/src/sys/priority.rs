@@ -44,10 +44,19 @@ fn nice_by(id: i32, by: u8) -> io::Result<()> {
     Ok(())
 }
 
+/// By the system call itself: musl's function of that name only says that there is none.
 fn batch(id: i32) -> io::Result<()> {
-    let parameter = libc::sched_param { sched_priority: 0 };
-    // SAFETY: the kernel reads one `sched_param` during the call; it is a local that lives until then.
-    answer(unsafe { libc::sched_setscheduler(id, libc::SCHED_BATCH, &raw const parameter) }.into())
+    // All that the kernel's `sched_param` holds (`sched(7)`): batch scheduling has no priorities of its own.
+    let parameter: libc::c_int = 0;
+    // SAFETY: the kernel reads one `int` during the call; it is a local that lives until then.
+    answer(unsafe {
+        libc::syscall(
+            libc::SYS_sched_setscheduler,
+            libc::c_long::from(id),
+            libc::c_long::from(libc::SCHED_BATCH),
+            &raw const parameter,
+        )
+    })
 }
 
 fn idle_disk(id: i32) -> io::Result<()> {
