@@ -2,10 +2,10 @@
 //! soft gradients, hard edges, a little grain), so that sizes and timings mean something and nobody's rights are touched.
 //!
 //! Writes PPM, PGM and PNG files into the folder given as the only argument; `tests/photos/README.md` says how they became JPEGs.
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a drawing tool")]
+#![expect(clippy::print_stderr, reason = "a drawing tool")]
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 /// Red, green and blue in linear light, 0 to 1.
@@ -13,10 +13,10 @@ type Light = [f32; 3];
 /// What a scene shows at a point; x goes from 0 to the aspect ratio, y from 0 (top) to 1.
 type Scene = fn(f32, f32) -> Light;
 
-fn main() {
+fn main() -> io::Result<()> {
     let Some(folder) = std::env::args_os().nth(1) else {
         eprintln!("usage: draw_photos FOLDER");
-        return;
+        return Ok(());
     };
     let folder = Path::new(&folder);
     let scenes: [(&str, usize, usize, Scene); 5] = [
@@ -30,12 +30,11 @@ fn main() {
         let gray = name == "granite";
         let pixels = expose(width, height, scene, gray);
         let (kind, ending) = if gray { ("P5", "pgm") } else { ("P6", "ppm") };
-        let mut file =
-            BufWriter::new(File::create(folder.join(format!("{name}.{ending}"))).unwrap());
-        write!(file, "{kind}\n{width} {height}\n255\n").unwrap();
-        file.write_all(&pixels).unwrap();
+        let mut file = BufWriter::new(File::create(folder.join(format!("{name}.{ending}")))?);
+        write!(file, "{kind}\n{width} {height}\n255\n")?;
+        file.write_all(&pixels)?;
     }
-    write_leaf(&folder.join("leaf.png"));
+    write_leaf(&folder.join("leaf.png"))
 }
 
 /// Eight-bit sRGB with a little grain, three bytes a pixel or one.
@@ -304,17 +303,17 @@ fn facade(x: f32, y: f32, row: u32, number: i32) -> Light {
 }
 
 /// A leaf with a soft edge and a shadow on nothing, 512 pixels square.
-fn write_leaf(path: &Path) {
+fn write_leaf(path: &Path) -> io::Result<()> {
     const SIZE: usize = 512;
     let mut encoder = png::Encoder::new(
-        BufWriter::new(File::create(path).unwrap()),
+        BufWriter::new(File::create(path)?),
         SIZE as u32,
         SIZE as u32,
     );
     encoder.set_color(png::ColorType::Rgba);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_compression(png::Compression::Fast);
-    let mut writer = encoder.write_header().unwrap();
+    let mut writer = encoder.write_header()?;
     let pixels: Vec<u8> = (0..SIZE * SIZE)
         .flat_map(|n| {
             leaf(
@@ -323,8 +322,9 @@ fn write_leaf(path: &Path) {
             )
         })
         .collect();
-    writer.write_image_data(&pixels).unwrap();
-    writer.finish().unwrap();
+    writer.write_image_data(&pixels)?;
+    writer.finish()?;
+    Ok(())
 }
 
 fn leaf(x: f32, y: f32) -> [u8; 4] {

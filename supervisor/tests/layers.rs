@@ -105,7 +105,13 @@ fn source(root: &Path, path: &Path) -> Source {
 /// Files that hold nothing but tests.
 fn is_test(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let folders = ["/tests/", "/benches/", "/examples/", "/fuzz/"];
+    let folders = [
+        "/tests/",
+        "/transitions/",
+        "/benches/",
+        "/examples/",
+        "/fuzz/",
+    ];
     let names = [
         "tests.rs",
         "samples.rs",

@@ -1,8 +1,6 @@
 //! Settings of a job, by the last bytes of the file.
 
-use pressroom_jobs::{
-    Chroma, Colours, Goal, Options, Orient, Progressive, Resize, SizeLimit, Strip, Wanted,
-};
+use pressroom_jobs::{Chroma, Goal, Options, Progressive, SizeLimit};
 
 /// Settings by the last bytes of the file.
 pub fn options(bytes: &[u8]) -> Options {
@@ -14,22 +12,13 @@ pub fn options(bytes: &[u8]) -> Options {
         _ => Goal::Quality(1 + last(1) % 100),
     };
     Options {
-        goal,
         min_quality: 1 + last(2) % 30,
         effort: last(3) % 10,
         chroma: [Chroma::Auto, Chroma::Full, Chroma::Half, Chroma::Quarter]
             [usize::from(last(4) % 4)],
         progressive: [Progressive::Auto, Progressive::On, Progressive::Off]
             [usize::from(last(5) % 3)],
-        lossy_png: false,
-        format: Wanted::Same,
-        resize: Resize::default(),
-        shrink_to_fit: None,
-        orient: Orient::Keep,
-        colours: Colours::Keep,
-        strip: Strip::default(),
-        min_savings_permille: 0,
-        min_savings_bytes: 0,
         force: last(6) % 2 == 0,
+        ..Options::new(goal)
     }
 }

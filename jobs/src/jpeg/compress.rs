@@ -214,6 +214,21 @@ impl Job<'_> {
             Err(kept) => return Ok(kept),
         };
         let picture = picture.with_chroma(halving, scale, recipe, self.budget)?;
+        let bytes = self.at_scale(&picture, scale, sink)?;
+        self.finish(
+            around,
+            Reached::lossy(bytes, scale, &picture.roles, &picture.tables),
+            sink,
+        )
+    }
+
+    /// Writes the picture in tables of `scale`; returns its bytes.
+    pub(super) fn at_scale(
+        &self,
+        picture: &Prepared,
+        scale: f32,
+        sink: &mut dyn Sink,
+    ) -> Result<u64, Error> {
         let segments = picture.segments();
         let request = Request {
             shell: Shell {
@@ -224,17 +239,12 @@ impl Job<'_> {
             source: &picture.tables,
             roles: &picture.roles,
             form: self.form(&picture.frame),
-            recipe,
+            recipe: self.recipe(),
             target: u64::MAX,
             start: scale,
             scales: (scale, scale),
         };
-        let bytes = once(&request, self.budget, sink)?;
-        self.finish(
-            around,
-            Reached::lossy(bytes, scale, &picture.roles, &picture.tables),
-            sink,
-        )
+        once(&request, self.budget, sink)
     }
 
     /// The same coefficients, coded better.

@@ -2,15 +2,15 @@
 
 use super::Judge;
 use super::hunt::Hunt;
+use crate::jpeg::approach::known_tables;
 use crate::jpeg::chroma::Halving;
+use crate::jpeg::color;
 use crate::jpeg::compress::Job;
 use crate::jpeg::decode::{Decoder, Survivors};
 use crate::jpeg::outcome::Reached;
 use crate::jpeg::prepare::{self, Prepared};
 use crate::jpeg::quant::recipe::scale_of_quality;
 use crate::jpeg::quant::tables::{SCALES, interpolate};
-use crate::jpeg::requantise::Shell;
-use crate::jpeg::search::{Request, once};
 use crate::{Chroma, Compressed, Error, Sink};
 
 /// Qualities that are about right for a score; only where to begin.
@@ -72,8 +72,8 @@ impl Job<'_> {
             asked
         };
         let header = decoder.header();
-        let roles = crate::jpeg::color::roles(&header.frame, &header.segments);
-        let tables = crate::jpeg::approach::known_tables(header);
+        let roles = color::roles(&header.frame, &header.segments);
+        let tables = known_tables(header);
         prepare::halving_for_scale(&header.frame, &roles, chroma, start, tables.as_deref())
     }
 
@@ -124,7 +124,8 @@ impl Job<'_> {
         self.budget.claim(room)?;
         let mut best: Option<Trial> = None;
         while let Some(scale) = hunt.next() {
-            let bytes = self.at_scale(picture, scale)?;
+            let mut bytes = Vec::new();
+            self.at_scale(picture, scale, &mut bytes)?;
             let score = judge.score(&bytes)?;
             let smaller = best
                 .as_ref()
@@ -136,28 +137,6 @@ impl Job<'_> {
         }
         self.budget.release(room);
         Ok(best)
-    }
-
-    /// The picture in tables of `scale`.
-    fn at_scale(&self, picture: &Prepared, scale: f32) -> Result<Vec<u8>, Error> {
-        let segments = picture.segments();
-        let request = Request {
-            shell: Shell {
-                frame: &picture.frame,
-                segments: &segments,
-            },
-            views: &picture.views(),
-            source: &picture.tables,
-            roles: &picture.roles,
-            form: self.form(&picture.frame),
-            recipe: self.recipe(),
-            target: u64::MAX,
-            start: scale,
-            scales: (scale, scale),
-        };
-        let mut bytes = Vec::new();
-        once(&request, self.budget, &mut bytes)?;
-        Ok(bytes)
     }
 }
 

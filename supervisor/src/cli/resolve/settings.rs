@@ -147,15 +147,10 @@ fn refuse_lossless(result: &ResultArgs, metadata: &MetadataArgs) -> Resolved<()>
         "icc",
         "min-quality",
     ];
-    match clashes.into_iter().find(|(given, _)| *given) {
-        None => Ok(()),
-        Some((_, what)) => Err(Conflict::new(
-            &keys,
-            format!(
-                "--lossless leaves every pixel as it is and so does not go with {what}: drop one"
-            ),
-        )),
-    }
+    let told = |what: &str| {
+        format!("--lossless leaves every pixel as it is and so does not go with {what}: drop one")
+    };
+    refuse_first(&clashes, &keys, told)
 }
 
 /// A score compares a result with its original, so whatever makes another picture of it does not go with `--target`.
@@ -179,14 +174,23 @@ fn refuse_target(result: &ResultArgs, metadata: &MetadataArgs) -> Resolved<()> {
         "icc",
         "orient",
     ];
-    match clashes.into_iter().find(|(given, _)| *given) {
+    let told = |what: &str| {
+        format!(
+            "--target compares each result with its original and so does not go with {what}: drop one, or use -q"
+        )
+    };
+    refuse_first(&clashes, &keys, told)
+}
+
+/// Refuses the first of `clashes` that was given, in the words that `told` finds for it.
+fn refuse_first(
+    clashes: &[(bool, &str)],
+    keys: &[&'static str],
+    told: impl Fn(&str) -> String,
+) -> Resolved<()> {
+    match clashes.iter().find(|(given, _)| *given) {
         None => Ok(()),
-        Some((_, what)) => Err(Conflict::new(
-            &keys,
-            format!(
-                "--target compares each result with its original and so does not go with {what}: drop one, or use -q"
-            ),
-        )),
+        Some((_, what)) => Err(Conflict::new(keys, told(what))),
     }
 }
 
