@@ -5,7 +5,7 @@
 //! that hold coefficients are multiplied. The result is kept in steps of 1, fine enough to be requantised.
 
 use super::frame::{Coding, Component, Frame, QuantTable};
-use super::plane::{MAX_WORDS, Plane, Words, put_word};
+use super::plane::{MAX_WORDS, Plane, Words, Writer, put_word};
 use super::quant::tables::NATURAL;
 use crate::{Budget, Error};
 
@@ -74,6 +74,8 @@ pub const STEPS: QuantTable = QuantTable([1; 64]);
 
 /// A block of a plane: DC value and AC coefficients.
 type Block<'a> = (i16, Words<'a>);
+/// One or two neighbouring blocks of a row.
+type Pair<'a> = [Option<Block<'a>>; 2];
 
 /// Halves planes of one component.
 #[derive(Debug)]
@@ -87,12 +89,45 @@ pub struct Halver {
     floor: Matrix,
 }
 
-/// A block under way, by column and row, so that frequencies down lie next to each other.
+/// Eight lines of sums; the lines not in use hold zeros.
 #[derive(Debug, Default)]
-struct Columns {
+struct Lines {
     values: Matrix,
-    /// Columns that hold anything, as bits.
+    /// Lines that hold anything, as bits.
     used: u8,
+}
+
+impl Lines {
+    #[inline(always)]
+    fn add(&mut self, line: usize, factors: &[f32; 8], value: f32) {
+        add_scaled(&mut self.values[line], factors, value);
+        self.used |= 1 << line;
+    }
+
+    /// Zeros again where anything is: most blocks use one or two lines.
+    #[inline(always)]
+    fn clear(&mut self) {
+        while let Some(line) = next_of(&mut self.used) {
+            self.values[line] = [0.0; 8];
+        }
+    }
+}
+
+/// The lowest of the lines in `bits`, taken from them.
+#[inline(always)]
+fn next_of(bits: &mut u8) -> Option<usize> {
+    let line = bits.trailing_zeros() as usize;
+    *bits &= bits.wrapping_sub(1);
+    (line < 8).then_some(line)
+}
+
+/// What one block after the other is made in.
+#[derive(Debug, Default)]
+struct Bench {
+    /// A row of blocks halved across: by row and column.
+    rows: Lines,
+    /// The block of averages: by column and row, so that frequencies down lie next to each other.
+    columns: Lines,
 }
 
 impl Halver {
@@ -129,126 +164,134 @@ impl Halver {
             component.blocks_down as usize,
         );
         let mut plane = Plane::new(across, down, 1, budget)?;
-        let (width, height) = (before.blocks_across as usize, before.blocks_down as usize);
-        let mut writer = plane.writer(0);
-        for row in 0..down {
-            let first = if self.halving.down { 2 * row } else { row };
-            let mut upper = source.row(first).take(width);
-            let has_lower = self.halving.down && first + 1 < height;
-            let mut lower = has_lower.then(|| source.row(first + 1).take(width));
-            for _ in 0..across {
-                let above = self.pair(&mut upper);
-                let below = lower.as_mut().map(|lower| self.pair(lower));
-                let block = self.block(above, below);
-                let dc = rounded(block.values[0][0]);
-                writer.block(dc, budget, |room| self.keep(&block, room))?;
-            }
-        }
+        let size = (before.blocks_across as usize, before.blocks_down as usize);
+        let writer = plane.writer(0);
+        match (self.halving.across, self.halving.down) {
+            (true, true) => self.fill::<true, true>(source, size, across, down, writer, budget),
+            (true, false) => self.fill::<true, false>(source, size, across, down, writer, budget),
+            (false, _) => self.fill::<false, true>(source, size, across, down, writer, budget),
+        }?;
         Ok(plane)
     }
 
-    /// The next one or two blocks of a row.
-    fn pair<'a>(&self, row: &mut impl Iterator<Item = Block<'a>>) -> [Option<Block<'a>>; 2] {
-        let left = row.next();
-        let right = if self.halving.across {
-            row.next()
-        } else {
-            None
-        };
-        [left, right]
+    /// Writes `across` by `down` blocks from a plane that is `width` by `height` blocks. Which way is known here when this is
+    /// compiled: a third of the time went into asking.
+    fn fill<const ACROSS: bool, const DOWN: bool>(
+        &self,
+        source: &Plane,
+        (width, height): (usize, usize),
+        across: usize,
+        down: usize,
+        mut writer: Writer<'_>,
+        budget: &Budget,
+    ) -> Result<(), Error> {
+        let mut bench = Bench::default();
+        for row in 0..down {
+            let first = if DOWN { 2 * row } else { row };
+            let mut upper = source.row(first).take(width);
+            let has_lower = DOWN && first + 1 < height;
+            let mut lower = has_lower.then(|| source.row(first + 1).take(width));
+            for _ in 0..across {
+                let above = pair::<ACROSS>(&mut upper);
+                let below = lower.as_mut().map(pair::<ACROSS>);
+                self.block::<ACROSS, DOWN>(above, below, &mut bench);
+                let columns = &mut bench.columns;
+                let dc = rounded(columns.values[0][0]);
+                writer.block(dc, budget, |room| self.keep(columns, room))?;
+                columns.clear();
+            }
+        }
+        Ok(())
     }
 
     /// The block of averages. Beyond its last row or column of blocks the picture goes on as its own mirror.
-    #[inline]
-    fn block(
+    #[inline(always)]
+    fn block<const ACROSS: bool, const DOWN: bool>(
         &self,
-        above: [Option<Block<'_>>; 2],
-        below: Option<[Option<Block<'_>>; 2]>,
-    ) -> Columns {
-        let mut out = Columns::default();
-        self.add(above, 0, false, &mut out);
-        if self.halving.down {
-            self.add(below.unwrap_or(above), 1, below.is_none(), &mut out);
+        above: Pair<'_>,
+        below: Option<Pair<'_>>,
+        bench: &mut Bench,
+    ) {
+        self.add::<ACROSS, DOWN>(above, 0, false, bench);
+        if DOWN {
+            self.add::<ACROSS, DOWN>(below.unwrap_or(above), 1, below.is_none(), bench);
         }
-        out
     }
 
     /// Adds what the upper (0) or lower (1) row of blocks gives, turned upside down if `mirrored`.
-    #[inline]
-    fn add(
+    #[inline(always)]
+    fn add<const ACROSS: bool, const DOWN: bool>(
         &self,
-        [left, right]: [Option<Block<'_>>; 2],
+        [left, right]: Pair<'_>,
         a: usize,
         mirrored: bool,
-        out: &mut Columns,
+        bench: &mut Bench,
     ) {
         let Some(left) = left else {
             return;
         };
-        if !self.halving.across {
-            for (row, column, value) in self.coefficients(left) {
-                let value = if mirrored && row % 2 == 1 {
-                    -value
-                } else {
-                    value
-                };
-                add_scaled(&mut out.values[column], &self.matrices[a][row], value);
-                out.used |= 1 << column;
-            }
+        if !ACROSS {
+            let columns = &mut bench.columns;
+            self.each(left, mirrored, false, |row, column, value| {
+                columns.add(column, &self.matrices[a][row], value);
+            });
             return;
         }
-        // By row and column, halved across.
-        let (mut rows, mut used) = (Matrix::default(), 0_u8);
+        let Bench { rows, columns } = bench;
         for (b, block) in [(0, left), (1, right.unwrap_or(left))] {
             let turned = b == 1 && right.is_none();
-            for (row, column, value) in self.coefficients(block) {
-                let odd = (mirrored && row % 2 == 1) != (turned && column % 2 == 1);
-                let value = if odd { -value } else { value };
-                add_scaled(&mut rows[row], &self.matrices[b][column], value);
-                used |= 1 << row;
-            }
+            self.each(block, mirrored, turned, |row, column, value| {
+                rows.add(row, &self.matrices[b][column], value);
+            });
         }
-        out.used = u8::MAX;
-        for row in (0..8).filter(|row| used >> row & 1 == 1) {
-            for (column, &value) in rows[row].iter().enumerate() {
-                if self.halving.down {
-                    add_scaled(&mut out.values[column], &self.matrices[a][row], value);
+        let mut used = rows.used;
+        while let Some(row) = next_of(&mut used) {
+            for (column, &value) in rows.values[row].iter().enumerate() {
+                if DOWN {
+                    columns.add(column, &self.matrices[a][row], value);
                 } else {
-                    out.values[column][row] = value;
+                    columns.values[column][row] = value;
                 }
             }
         }
+        columns.used = u8::MAX;
+        rows.clear();
     }
 
-    /// Row, column and dequantised value of all coefficients of a block.
-    #[inline]
-    fn coefficients<'a>(
+    /// Row, column and dequantised value of all coefficients of a block, one after the other; `mirrored` turns it upside
+    /// down, `turned` left to right.
+    #[inline(always)]
+    fn each(
         &self,
-        (dc, words): Block<'a>,
-    ) -> impl Iterator<Item = (usize, usize, f32)> + use<'_, 'a> {
-        std::iter::once((0, dc)).chain(words).map(|(k, value)| {
+        (dc, words): Block<'_>,
+        mirrored: bool,
+        turned: bool,
+        mut take: impl FnMut(usize, usize, f32),
+    ) {
+        take(0, 0, f32::from(dc) * self.steps[0]);
+        for (k, value) in words {
             let (row, column) = place(NATURAL[k & 63]);
-            (row, column, f32::from(value) * self.steps[k & 63])
-        })
+            let odd = (mirrored && row % 2 == 1) != (turned && column % 2 == 1);
+            let value = f32::from(value) * self.steps[k & 63];
+            take(row, column, if odd { -value } else { value });
+        }
     }
 
     /// Writes the coefficients that are large enough, in zigzag order.
     #[inline]
-    fn keep(&self, block: &Columns, room: &mut [u16; MAX_WORDS]) -> usize {
+    fn keep(&self, block: &Lines, room: &mut [u16; MAX_WORDS]) -> usize {
         let mut kept = 0_u64;
         let mut used = block.used;
-        while used != 0 {
-            let column = used.trailing_zeros() as usize & 7;
-            used &= used - 1;
+        while let Some(column) = next_of(&mut used) {
             let (values, floors) = (&block.values[column], &self.floor[column]);
             // Mostly nothing is large enough, which eight at a time tell without a branch.
-            let large = |any: u32, k: usize| any | u32::from(values[k].abs() >= floors[k]);
-            if (0..8).fold(0, large) == 0 {
+            let is_large = |row: usize| values[row].abs() >= floors[row];
+            if !(0..8).fold(false, |any, row| any | is_large(row)) {
                 continue;
             }
-            let pairs = values.iter().zip(floors);
-            for ((value, floor), zigzag) in pairs.zip(&ZIGZAG[column]) {
-                kept |= u64::from(value.abs() >= *floor) << zigzag;
+            let mut large = (0..8).fold(0_u8, |bits, row| bits | u8::from(is_large(row)) << row);
+            while let Some(row) = next_of(&mut large) {
+                kept |= 1 << ZIGZAG[column][row];
             }
         }
         let mut words = 0;
@@ -260,6 +303,14 @@ impl Halver {
         }
         words
     }
+}
+
+/// The next one or two blocks of a row.
+#[inline(always)]
+fn pair<'a, const BOTH: bool>(row: &mut impl Iterator<Item = Block<'a>>) -> Pair<'a> {
+    let left = row.next();
+    let right = if BOTH { row.next() } else { None };
+    [left, right]
 }
 
 /// Zigzag indices by column and row.
@@ -281,9 +332,7 @@ fn place(natural: u8) -> (usize, usize) {
 
 #[inline(always)]
 fn add_scaled(sums: &mut [f32; 8], factors: &[f32; 8], value: f32) {
-    for (sum, factor) in sums.iter_mut().zip(factors) {
-        *sum += factor * value;
-    }
+    *sums = std::array::from_fn(|n| sums[n] + factors[n] * value);
 }
 
 #[inline(always)]

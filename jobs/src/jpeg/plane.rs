@@ -200,6 +200,7 @@ impl Plane {
         Row {
             dc: &lane.dc[span.clone()],
             lengths: &lane.lengths[span],
+            at: 0,
             words: &lane.chunks[chunk as usize][offset as usize..],
             chunks: &lane.chunks[chunk as usize + 1..],
         }
@@ -235,10 +236,12 @@ impl Writer<'_> {
 }
 
 /// One row of blocks, read in order.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Row<'a> {
     dc: &'a [i16],
     lengths: &'a [u8],
+    /// Column of the next block.
+    at: usize,
     /// What is left of the chunk being read.
     words: &'a [u16],
     /// The chunks behind it.
@@ -246,45 +249,60 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
+    /// Without the blocks from column `across` on.
+    pub fn up_to(self, across: usize) -> Self {
+        let dc = self.dc.get(..across).unwrap_or(self.dc);
+        let lengths = self.lengths.get(..across).unwrap_or(self.lengths);
+        Self {
+            dc,
+            lengths,
+            ..self
+        }
+    }
+
+    /// Column of the next block.
+    #[inline(always)]
+    pub fn column(&self) -> usize {
+        self.at
+    }
+
     /// Passes `count` blocks; returns the words in them.
     pub fn skip_blocks(&mut self, count: usize) -> usize {
-        let count = count.min(self.lengths.len());
-        let (passed, lengths) = self.lengths.split_at(count);
+        let end = (self.at + count).min(self.lengths.len());
+        let passed = self.lengths.get(self.at..end).unwrap_or_default();
         let words: usize = passed.iter().map(|&length| usize::from(length)).sum();
         let Some(rest) = self.words.get(words..) else {
             // Into the next chunk: only block by block is it known where this one ends.
             self.by_ref().take(count).for_each(drop);
             return words;
         };
-        (self.dc, self.lengths, self.words) = (&self.dc[count..], lengths, rest);
+        (self.at, self.words) = (end, rest);
         words
     }
 
-    /// Passes blocks without words; returns how many.
-    #[inline]
-    pub fn skip_empty(&mut self) -> usize {
-        let mut empty = 0;
-        let (eights, rest) = self.lengths.as_chunks::<8>();
-        for eight in eights {
+    /// Passes blocks without words.
+    #[inline(always)]
+    pub fn skip_empty(&mut self) {
+        while let Some(eight) = self
+            .lengths
+            .get(self.at..)
+            .and_then(<[u8]>::first_chunk::<8>)
+        {
             let lengths = u64::from_le_bytes(*eight);
             if lengths != 0 {
-                return self.pass(empty + (lengths.trailing_zeros() / 8) as usize);
+                self.at += (lengths.trailing_zeros() / 8) as usize;
+                return;
             }
-            empty += 8;
+            self.at += 8;
         }
-        self.pass(empty + rest.iter().take_while(|&&length| length == 0).count())
-    }
-
-    /// Passes `empty` blocks without words.
-    #[inline(always)]
-    fn pass(&mut self, empty: usize) -> usize {
-        (self.dc, self.lengths) = (&self.dc[empty..], &self.lengths[empty..]);
-        empty
+        while self.lengths.get(self.at) == Some(&0) {
+            self.at += 1;
+        }
     }
 
     /// DC values of the blocks left.
     pub fn dc_values(&self) -> &'a [i16] {
-        self.dc
+        self.dc.get(self.at..).unwrap_or_default()
     }
 
     /// A block's words, where the chunk being read is used up.
@@ -301,18 +319,18 @@ impl<'a> Iterator for Row<'a> {
     /// DC value (as stored: absolute, not a difference) and AC coefficients.
     type Item = (i16, Words<'a>);
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
-        let (&dc, dcs) = self.dc.split_first()?;
-        let (&length, lengths) = self.lengths.split_first()?;
-        (self.dc, self.lengths) = (dcs, lengths);
+        let length = usize::from(*self.lengths.get(self.at)?);
+        let dc = *self.dc.get(self.at)?;
+        self.at += 1;
         // A block never crosses from one chunk into the next, and all chunks but the last hold nothing else.
-        let words = match self.words.split_at_checked(length.into()) {
+        let words = match self.words.split_at_checked(length) {
             Some((words, rest)) => {
                 self.words = rest;
                 words
             }
-            None => self.in_next_chunk(length.into())?,
+            None => self.in_next_chunk(length)?,
         };
         Some((dc, Words::new(words)))
     }

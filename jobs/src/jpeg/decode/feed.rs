@@ -74,6 +74,15 @@ fn holds_ff(word: u64) -> bool {
     word & (!word).wrapping_sub(ONES) & (ONES << 7) != 0
 }
 
+/// Bytes before the first 0xFF among eight, most significant first; 8 if there is none.
+#[inline(always)]
+fn before_ff(word: u64) -> u32 {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    // Unlike the quicker test this one sets the top bit of the bytes in question only, wherever they are.
+    let others = (!word & LOW) + LOW;
+    (word & !(others | LOW)).leading_zeros() / 8
+}
+
 /// The bytes of one scan.
 pub(super) struct Feed<'a> {
     source: &'a dyn Source,
@@ -129,20 +138,22 @@ impl<'a> Feed<'a> {
         self.failed.take()
     }
 
-    /// Byte by byte: at the end of a piece, at stuffing and at markers.
+    /// At the end of a piece, at stuffing and at markers.
     #[cold]
     #[inline(never)]
     fn refill_slowly(&mut self, mut cursor: Cursor) -> Cursor {
-        if self.refill_before_ff(&mut cursor) {
-            return cursor;
-        }
         while cursor.bits < 56 {
+            self.plain(&mut cursor);
+            if cursor.bits >= 56 {
+                break;
+            }
             match self.look(&mut cursor) {
                 Some((0xff, 0xff)) => cursor.next += 1,
                 Some((0xff, 0)) => push(&mut cursor, 0xff, 2),
                 Some((0xff, _)) | None => {
-                    cursor.bits += 8;
-                    cursor.phantom += 8;
+                    let missing = (63 - cursor.bits) & !7;
+                    cursor.bits += missing;
+                    cursor.phantom += missing;
                 }
                 Some((byte, _)) => push(&mut cursor, byte, 1),
             }
@@ -150,22 +161,19 @@ impl<'a> Feed<'a> {
         cursor
     }
 
-    /// Refills if the next 0xFF lies behind what a refill takes.
-    fn refill_before_ff(&self, cursor: &mut Cursor) -> bool {
+    /// Takes the bytes before the next 0xFF, as many as there is room for, if eight are held.
+    #[inline(always)]
+    fn plain(&self, cursor: &mut Cursor) {
         let ahead = self.bytes.get(cursor.next..).and_then(<[u8]>::first_chunk);
         let Some(&bytes) = ahead else {
-            return false;
+            return;
         };
-        let taken = (63 - cursor.bits) >> 3;
+        let word = u64::from_be_bytes(bytes);
         // Less than eight bytes are taken, so the shift is defined.
-        let word = u64::from_be_bytes(bytes) & !(u64::MAX >> (8 * taken));
-        if holds_ff(word) {
-            return false;
-        }
-        cursor.acc |= word >> cursor.bits;
+        let taken = ((63 - cursor.bits) >> 3).min(before_ff(word));
+        cursor.acc |= (word & !(u64::MAX >> (8 * taken))) >> cursor.bits;
         cursor.next += taken as usize;
-        cursor.bits |= 56;
-        true
+        cursor.bits += 8 * taken;
     }
 
     /// The next byte and the one behind it (a marker's, at the end of the source); fetches when short.
@@ -256,4 +264,22 @@ fn push(cursor: &mut Cursor, byte: u8, length: usize) {
     cursor.acc |= u64::from(byte) << (56 - cursor.bits);
     cursor.bits += 8;
     cursor.next += length;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_ff_is_found_wherever_it_stands() {
+        for bytes in [[0; 8], [0xfe; 8], [0x7f; 8], [0x80; 8]] {
+            assert_eq!(before_ff(u64::from_be_bytes(bytes)), 8);
+            for first in 0..8 {
+                let mut marked = bytes;
+                marked[first] = 0xff;
+                marked[7] = 0xff;
+                assert_eq!(before_ff(u64::from_be_bytes(marked)), first as u32);
+            }
+        }
+    }
 }

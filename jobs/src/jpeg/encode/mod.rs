@@ -249,15 +249,16 @@ fn band_scan(
     let mut coder = Band::new(table, range);
     for row in 0..view.down() {
         let mut blocks = view.row(row);
-        loop {
-            let empty = blocks.skip_empty();
+        let across = blocks.dc_values().len();
+        let mut done = 0;
+        while let Some((column, mut words)) = blocks.next_filled() {
             out.room()?;
-            coder.skip(empty as u32, out);
-            let Some((_, mut words)) = blocks.next() else {
-                break;
-            };
+            coder.skip((column - done) as u32, out);
             coder.block(&mut words, out);
+            done = column + 1;
         }
+        out.room()?;
+        coder.skip((across - done) as u32, out);
     }
     out.room()?;
     coder.finish(out);

@@ -87,14 +87,17 @@ impl<'a> View<'a> {
 
     /// Blocks of row `row`; none below the picture.
     pub fn row(&self, row: usize) -> ViewRow<'a> {
-        let blocks = (row < self.down).then(|| self.plane.row(row));
-        let ranks = self.ranks.get(row * self.across..).unwrap_or_default();
+        let blocks = if row < self.down {
+            self.plane.row(row).up_to(self.across)
+        } else {
+            Row::default()
+        };
+        let first = row * self.across;
         ViewRow {
             blocks,
-            ranks,
+            ranks: self.ranks.get(first..).unwrap_or_default(),
             cut: self.cut,
-            left: self.across,
-            number: row * self.across,
+            first,
         }
     }
 }
@@ -102,33 +105,27 @@ impl<'a> View<'a> {
 /// One row of a [`View`].
 #[derive(Debug, Clone)]
 pub struct ViewRow<'a> {
-    blocks: Option<Row<'a>>,
+    blocks: Row<'a>,
+    /// Of the row's blocks and what is behind them, or empty.
     ranks: &'a [u8],
     cut: Cut,
-    left: usize,
-    /// Number of the next block.
-    number: usize,
+    /// Number of the row's first block.
+    first: usize,
 }
 
 impl<'a> ViewRow<'a> {
     /// DC values of the blocks left.
     pub fn dc_values(&self) -> &'a [i16] {
-        let all = self.blocks.as_ref().map_or(&[][..], Row::dc_values);
-        &all[..self.left.min(all.len())]
+        self.blocks.dc_values()
     }
 
-    /// Passes blocks without coefficients; returns how many.
-    #[inline]
-    pub fn skip_empty(&mut self) -> usize {
-        let empty = self
-            .blocks
-            .as_mut()
-            .map_or(0, Row::skip_empty)
-            .min(self.left);
-        self.left -= empty;
-        self.number += empty;
-        self.ranks = self.ranks.get(empty..).unwrap_or_default();
-        empty
+    /// The next block with coefficients: its column and what it has.
+    #[inline(always)]
+    pub fn next_filled(&mut self) -> Option<(usize, Words<'a>)> {
+        self.blocks.skip_empty();
+        let column = self.blocks.column();
+        let (_, words) = self.next()?;
+        Some((column, words))
     }
 }
 
@@ -136,16 +133,14 @@ impl<'a> Iterator for ViewRow<'a> {
     /// DC value and AC coefficients.
     type Item = (i16, Words<'a>);
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
-        self.left = self.left.checked_sub(1)?;
-        let (dc, words) = self.blocks.as_mut()?.next()?;
-        let Some((&rank, rest)) = self.ranks.split_first() else {
-            return Some((dc, words));
+        let column = self.blocks.column();
+        let (dc, words) = self.blocks.next()?;
+        let cut = match self.ranks.get(column) {
+            Some(&rank) => self.cut.takes(rank, self.first + column),
+            None => false,
         };
-        self.ranks = rest;
-        let cut = self.cut.takes(rank, self.number);
-        self.number += 1;
         Some((dc, if cut { words.without_last() } else { words }))
     }
 }

@@ -146,16 +146,10 @@ impl Pass {
         self.begin_row(source.dc_values(), budget)?;
         // Blocks of the row that each band's counter has seen.
         let mut seen = [0; MOST_BANDS];
-        let mut column = 0;
-        loop {
-            column += source.skip_empty();
-            let Some((_, words)) = source.next() else {
-                break;
-            };
+        while let Some((column, words)) = source.next_filled() {
             if self.quantiser.take(words) {
                 self.block(column, across, &mut seen, budget)?;
             }
-            column += 1;
         }
         for (n, seen) in seen.iter().enumerate().take(self.bands.len()) {
             self.counter.skip(n, across - seen);
@@ -191,6 +185,9 @@ impl Pass {
         budget: &Budget,
     ) -> Result<(), Error> {
         for (n, band) in self.bands.iter_mut().enumerate() {
+            if !self.quantiser.reaches(n) {
+                continue;
+            }
             let lane = band.plane.lane();
             let room = lane.room(budget)?;
             self.counter.skip(n, column - seen[n]);

@@ -179,6 +179,15 @@ impl Quantiser {
         count > 0
     }
 
+    /// Whether band `n` of the block taken last has coefficients that may survive.
+    #[inline(always)]
+    pub fn reaches(&self, n: usize) -> bool {
+        match n {
+            0 => self.first > 0,
+            _ => self.count > self.first,
+        }
+    }
+
     /// Requantises band `n` of the block taken last into `out`, counting it with `counter`. An empty band is not counted.
     #[inline(always)]
     pub fn band(&mut self, n: usize, counter: &mut Counter, out: &mut [u16; MAX_WORDS]) -> Block {
