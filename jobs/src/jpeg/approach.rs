@@ -4,6 +4,7 @@ use super::chroma::Halving;
 use super::compress::Job;
 use super::decode::{Header, Survivors, presample};
 use super::encode::Role;
+use super::encode::progressive::Statistics;
 use super::frame::{Component, Frame, QuantTable};
 use super::quant::tables::SCALES;
 use super::requantise::Shell;
@@ -20,11 +21,13 @@ const MARGIN: f32 = 0.8;
 const MIDDLE: f32 = 1.0;
 
 /// How to go about a size target.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Approach {
     pub(super) halving: Option<Halving>,
     /// Scale the search begins with.
     pub(super) start: f32,
+    /// Symbols that the look counted there, by component; empty where there was none.
+    pub(super) known: Vec<Statistics>,
     /// Lowest scale for which the decoder keeps what matters.
     pub(super) lowest: f32,
 }
@@ -39,6 +42,7 @@ impl Job<'_> {
         let blind = Approach {
             halving,
             start: MIDDLE,
+            known: Vec::new(),
             lowest: SCALES.0,
         };
         let Some(tables) = known_tables(header) else {
@@ -64,14 +68,16 @@ impl Job<'_> {
             recipe: self.recipe(),
             target,
             start: MIDDLE,
+            known: &[],
             scales: SCALES,
         };
         let mut search = Search::new(&request, &sample);
         search.solve(target as f64);
-        let start = search.scale();
+        let (start, known) = search.reached();
         Ok(Approach {
             halving,
             start,
+            known,
             lowest: (start * MARGIN).max(SCALES.0),
         })
     }

@@ -101,7 +101,7 @@ impl Job<'_> {
                     return self.finish(opened.around, Reached::lossless(bytes), sink);
                 }
             }
-            if let Some(outcome) = self.fit_opened(opened, target, approach, sink)? {
+            if let Some(outcome) = self.fit_opened(opened, target, &approach, sink)? {
                 return Ok(outcome);
             }
             approach.lowest = SCALES.0;
@@ -114,14 +114,15 @@ impl Job<'_> {
         &self,
         opened: Opened,
         target: u64,
-        approach: Approach,
+        approach: &Approach,
         sink: &mut dyn Sink,
     ) -> Result<Option<Compressed>, Error> {
         let Approach {
             halving,
             start,
+            ref known,
             lowest,
-        } = approach;
+        } = *approach;
         let recipe = self.recipe();
         let Opened { picture, around } = opened;
         let picture = picture.with_chroma(halving, lowest, recipe, self.budget)?;
@@ -138,6 +139,7 @@ impl Job<'_> {
             recipe,
             target: target.saturating_sub(around.trailer_bytes()),
             start,
+            known,
             scales: (lowest, self.coarsest().max(lowest)),
         };
         match fit(&request, self.budget, sink)? {
@@ -206,6 +208,7 @@ impl Job<'_> {
             &Approach {
                 halving,
                 start: scale,
+                known: Vec::new(),
                 lowest: scale,
             },
         );
@@ -242,6 +245,7 @@ impl Job<'_> {
             recipe: self.recipe(),
             target: u64::MAX,
             start: scale,
+            known: &[],
             scales: (scale, scale),
         };
         once(&request, self.budget, sink)

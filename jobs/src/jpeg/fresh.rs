@@ -285,6 +285,7 @@ pub(crate) fn encode(
         recipe,
         target: aim.target.unwrap_or(u64::MAX),
         start: aim.start,
+        known: &[],
         scales: aim.scales,
     };
     let (bytes, scale) = match aim.write(request, budget, sink)? {

@@ -80,6 +80,8 @@ impl Job<'_> {
                 recipe: self.recipe(),
                 target: target.saturating_sub(around.trailer_bytes()),
                 start: approach.start,
+                // The look's were of progressive bands.
+                known: &[],
                 scales: (lowest, self.coarsest().max(lowest)),
             };
             let fitted = write_fitting(&rows, &request, &sample, sink)?;
@@ -132,6 +134,7 @@ impl Job<'_> {
             recipe: self.recipe(),
             target: u64::MAX,
             start: scale,
+            known: &[],
             scales: (scale, scale),
         };
         let plan = Search::new(&request, &sample).predict(scale).plan;

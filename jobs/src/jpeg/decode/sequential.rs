@@ -3,15 +3,16 @@
 use super::ac_table::{AcTable, ONE, UPPER, WINDOW};
 use super::fault::Fault;
 use super::feed::{Cursor, Feed};
-use super::huffman::{Lookup, extend};
+use super::huffman::{Code, Lookup, extend};
 use super::reader::corrupt;
 use super::restarts::Restarts;
-use super::scan_header::Scan;
+use super::scan_header::{Scan, ScanPart};
 use super::survivors::Survivors;
 use crate::jpeg::frame::Frame;
 use crate::jpeg::plane::{Lane, MAX_WORDS, Plane, put_pair, put_word, thin};
 use crate::{Budget, Error, Note, Source};
 use std::ops::Range;
+use std::rc::Rc;
 
 /// Largest DC value in magnitude: eight-bit samples cannot make more, whatever the step.
 pub(super) const DC_LIMIT: i32 = 2047;
@@ -35,14 +36,20 @@ pub(super) struct Sequential<'a> {
 /// One component of the scan.
 pub(super) struct Part {
     component: usize,
+    /// Shared where components share them, as both chroma components mostly do: then all of them fit the first cache.
+    codes: Rc<Codes>,
+    /// Smallest magnitude kept by index, where that says more than the codes' floor.
+    floors: Option<Box<[u16; 64]>>,
+    predictor: i32,
+}
+
+/// The codes of a component, ready for use.
+struct Codes {
     dc: Lookup,
     ac: Lookup,
     table: AcTable,
     /// Values below are dropped everywhere, so the table skips them.
     floor: u16,
-    /// Smallest magnitude kept by index, where that says more than `floor`.
-    floors: Option<Box<[u16; 64]>>,
-    predictor: i32,
 }
 
 /// One block of an MCU: which component, where it goes.
@@ -63,18 +70,27 @@ impl<'a> Sequential<'a> {
     ) -> Result<Self, Error> {
         let end = scan.data_end.unwrap_or(source.len());
         let length = end.saturating_sub(scan.data);
-        let parts = scan.parts.iter().filter_map(|part| {
-            let (dc, ac) = (part.dc.as_ref()?, part.ac.as_ref()?);
-            let (dc, ac) = (Lookup::new(dc), Lookup::new(ac));
-            Some(Part::new(
-                part.component,
-                dc,
-                ac,
-                keep,
-                length >= WORTH_TABLES,
-            ))
-        });
-        let parts: Vec<_> = parts.collect();
+        let mut parts = Vec::<Part>::new();
+        for (n, part) in scan.parts.iter().enumerate() {
+            let (Some(dc), Some(ac)) = (&part.dc, &part.ac) else {
+                break;
+            };
+            let (floor, thins) = keep.sequential(part.component);
+            let same = |(other, made): &(&ScanPart, &Part)| {
+                (&other.dc, &other.ac, made.codes.floor) == (&part.dc, &part.ac, floor)
+            };
+            let shared = scan.parts[..n].iter().zip(&parts).find(same);
+            let codes = match shared {
+                Some((_, made)) => Rc::clone(&made.codes),
+                None => Rc::new(Codes::new(dc, ac, floor, length >= WORTH_TABLES)),
+            };
+            parts.push(Part {
+                component: part.component,
+                codes,
+                floors: thins.then(|| Box::new(*keep.floors(part.component))),
+                predictor: 0,
+            });
+        }
         if parts.len() < scan.parts.len() {
             return Err(corrupt(
                 "a scan whose Huffman table was never defined".into(),
@@ -183,21 +199,19 @@ impl<'a> Sequential<'a> {
     }
 }
 
-impl Part {
-    fn new(component: usize, dc: Lookup, ac: Lookup, keep: &Survivors, tables: bool) -> Self {
-        let (floor, thins) = keep.sequential(component);
+impl Codes {
+    /// `tables` says whether there is data enough to make up for the making of tables.
+    fn new(dc: &Code, ac: &Code, floor: u16, tables: bool) -> Self {
+        let ac = Lookup::new(ac);
         Self {
-            component,
+            dc: Lookup::new(dc),
             table: if tables {
                 AcTable::new(&ac, floor)
             } else {
                 AcTable::unknowing()
             },
-            dc,
             ac,
             floor,
-            floors: thins.then(|| Box::new(*keep.floors(component))),
-            predictor: 0,
         }
     }
 }
@@ -238,7 +252,7 @@ fn block(
     budget: &Budget,
 ) -> Result<(), Fault> {
     cursor.refill(feed);
-    let (length, size) = part.dc.symbol(cursor.acc).ok_or(Fault::Code)?;
+    let (length, size) = part.codes.dc.symbol(cursor.acc).ok_or(Fault::Code)?;
     cursor.consume(length);
     part.predictor += extend(cursor.acc, u32::from(size));
     cursor.consume(u32::from(size));
@@ -246,7 +260,7 @@ fn block(
         return Err(Fault::Range);
     }
     let room = lane.room(budget).map_err(|_| Fault::Memory)?;
-    let mut words = coefficients(feed, cursor, part, room)?;
+    let mut words = coefficients(feed, cursor, &part.codes, room)?;
     if let Some(floors) = &part.floors {
         words = thin(room, words, floors);
     }
@@ -261,13 +275,13 @@ fn block(
 fn coefficients(
     feed: &mut Feed<'_>,
     cursor: &mut Cursor,
-    part: &Part,
+    codes: &Codes,
     room: &mut [u16; MAX_WORDS],
 ) -> Result<usize, Fault> {
     let (mut at, mut words) = (ONE, 0);
     loop {
         cursor.refill(feed);
-        let mut entry = part.table.entry(cursor.acc);
+        let mut entry = codes.table.entry(cursor.acc);
         // Most lookups stay within the block; a few of them and a long symbol fit one refill.
         'within: loop {
             for _ in 0..LOOKUPS {
@@ -279,7 +293,7 @@ fn coefficients(
                 cursor.consume(entry.bits());
                 at = next;
                 // Looked up before the refill, which it need not wait for.
-                entry = part.table.entry(cursor.acc);
+                entry = codes.table.entry(cursor.acc);
             }
             cursor.refill(feed);
         }
@@ -289,7 +303,7 @@ fn coefficients(
             cursor.consume(entry.bits());
             return Ok(words + entry.count());
         }
-        let (length, symbol) = part.ac.symbol(cursor.acc).ok_or(Fault::Code)?;
+        let (length, symbol) = codes.ac.symbol(cursor.acc).ok_or(Fault::Code)?;
         cursor.consume(length);
         let (run, size) = (u32::from(symbol >> 4), u32::from(symbol & 15));
         if size == 0 && run < 15 {
@@ -304,7 +318,7 @@ fn coefficients(
         }
         let value = extend(cursor.acc, size);
         cursor.consume(size);
-        if size > 0 && value.unsigned_abs() >= u32::from(part.floor) {
+        if size > 0 && value.unsigned_abs() >= u32::from(codes.floor) {
             words += put_word(&mut room[words..], index as usize, value as i16);
         }
         index += 1;
