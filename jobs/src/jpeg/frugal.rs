@@ -79,6 +79,7 @@ impl Job<'_> {
                 form: Form::Sequential,
                 recipe: self.recipe(),
                 target: target.saturating_sub(around.trailer_bytes()),
+                thorough: false,
                 start: approach.start,
                 scales: (lowest, self.coarsest().max(lowest)),
             };
@@ -131,6 +132,7 @@ impl Job<'_> {
             form: Form::Sequential,
             recipe: self.recipe(),
             target: u64::MAX,
+            thorough: false,
             start: scale,
             scales: (scale, scale),
         };
