@@ -13,7 +13,7 @@ use pressroom_jobs::jpeg::encode::progressive::Statistics;
 use pressroom_jobs::jpeg::prepare::Prepared;
 use pressroom_jobs::jpeg::quant::plan::Plan;
 use pressroom_jobs::jpeg::quant::quantiser::Rounding;
-use pressroom_jobs::jpeg::quant::recipe::Recipe;
+use pressroom_jobs::jpeg::quant::recipe::{Recipe, Weights};
 use pressroom_jobs::jpeg::requantise::{Requantised, Shell};
 use pressroom_jobs::jpeg::size_model::Sample;
 use std::hint::black_box;
@@ -97,23 +97,24 @@ fn requantising(criterion: &mut Criterion) {
         bencher.iter(|| Sample::gather(&views, &Budget::new(PLENTY, PLENTY)).expect("it fits"));
     });
     let sample = Sample::gather(&views, &budget).expect("it fits");
-    let plain = Recipe {
-        rounding: Rounding::Deadzone,
+    let recipe = |rounding: Rounding| Recipe {
+        rounding,
+        weights: Weights::USUAL,
     };
     let nothing = vec![Statistics::default(); picture.roles.len()];
     let first = Plan::new(
         Form::Progressive,
-        plain.tuning(SCALE),
+        (Weights::USUAL, recipe(Rounding::Deadzone).tuning(SCALE)),
         &picture.roles,
         &picture.tables,
         &nothing,
     );
     let counts = sample.predict(&first).counts;
     for rounding in [Rounding::Deadzone, Rounding::Weighed] {
-        let tuning = Recipe { rounding }.tuning(SCALE);
+        let tuning = recipe(rounding).tuning(SCALE);
         let plan = Plan::new(
             Form::Progressive,
-            tuning,
+            (Weights::USUAL, tuning),
             &picture.roles,
             &picture.tables,
             &counts,

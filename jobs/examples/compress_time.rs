@@ -1,4 +1,4 @@
-//! Compresses pictures and says what it cost: `compress_time [--size N] [--quality N] [--effort N] [--max-width N]
+//! Compresses pictures and says what it cost: `compress_time [--size N] [--quality N] [--score N] [--lossless] [--effort N] [--max-width N]
 //! [--webp] [--repeat N] [--out DIR] FILE...`.
 //!
 //! Times are CPU time of this thread: the median of all repeats but the first, and the first (cold) one apart. With
@@ -30,6 +30,8 @@ fn main() -> std::io::Result<()> {
         match arg.to_str() {
             Some("--size") => asked.options.goal = Goal::MaxSize(SizeLimit::Bytes(number(&text()))),
             Some("--quality") => asked.options.goal = Goal::Quality(number(&text()) as u8),
+            Some("--score") => asked.options.goal = Goal::Ssimulacra2(number(&text()) as f32),
+            Some("--lossless") => asked.options.goal = Goal::Lossless,
             Some("--effort") => asked.options.effort = number(&text()) as u8,
             Some("--max-width") => asked.options.resize.max_width = Some(number(&text()) as u32),
             Some("--webp") => asked.options.format = Wanted::Webp,

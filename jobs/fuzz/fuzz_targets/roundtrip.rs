@@ -13,15 +13,20 @@ use options::options;
 use pressroom_jobs::jpeg::decode::{Picture, Survivors, read};
 use pressroom_jobs::jpeg::encode::markers::Form;
 use pressroom_jobs::jpeg::encode::view::View;
-use pressroom_jobs::jpeg::encode::{self, Role};
-use pressroom_jobs::{Compressed, compress};
+use pressroom_jobs::jpeg::encode::{self, Counted, Role, script};
+use pressroom_jobs::{Compressed, Error, compress};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(picture) = read(&Memory(bytes), &budget(), &Survivors::all()) else {
         return;
     };
-    for form in [Form::Sequential, Form::Progressive] {
-        let again = write(&picture, form);
+    let ways: [Way; 3] = [
+        |out| out.count(Form::Sequential),
+        |out| out.count(Form::Progressive),
+        |out| script::smallest(out, script::Search::Every),
+    ];
+    for way in ways {
+        let again = write(&picture, way);
         let again = read(&Memory(&again), &budget(), &Survivors::all()).expect("own output");
         assert!(again.notes.is_empty());
         assert_eq!(blocks(&again.planes), blocks(&picture.planes));
@@ -42,8 +47,11 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
+/// A choice of scans.
+type Way = fn(&encode::Picture<'_>) -> Result<Counted, Error>;
+
 /// The picture as it came.
-fn write(picture: &Picture, form: Form) -> Vec<u8> {
+fn write(picture: &Picture, way: Way) -> Vec<u8> {
     let pairs = picture.planes.iter().zip(&picture.frame.components);
     let views: Vec<_> = pairs
         .map(|(plane, component)| vec![View::whole(plane, component)])
@@ -59,7 +67,7 @@ fn write(picture: &Picture, form: Form) -> Vec<u8> {
         segments: &segments,
         views: &views,
     };
-    let counted = out.count(form).expect("counts");
+    let counted = way(&out).expect("counts");
     let mut bytes = Vec::new();
     out.write(&counted, &mut bytes)
         .expect("memory takes everything");

@@ -1,5 +1,6 @@
 //! How to go about a size target, from the header and a blind look at the data: nothing is decoded yet.
 
+use super::best::WIDE_MARGIN;
 use super::chroma::Halving;
 use super::compress::Job;
 use super::decode::{Header, Survivors, presample};
@@ -67,6 +68,7 @@ impl Job<'_> {
             form: self.form(frame),
             recipe: self.recipe(),
             target,
+            thorough: false,
             start: MIDDLE,
             known: &[],
             scales: SCALES,
@@ -74,11 +76,16 @@ impl Job<'_> {
         let mut search = Search::new(&request, &sample);
         search.solve(target as f64);
         let (start, known) = search.reached();
+        let margin = if self.tries_weights() {
+            WIDE_MARGIN
+        } else {
+            MARGIN
+        };
         Ok(Approach {
             halving,
             start,
             known,
-            lowest: (start * MARGIN).max(SCALES.0),
+            lowest: (start * margin).max(SCALES.0),
         })
     }
 
@@ -92,7 +99,7 @@ impl Job<'_> {
                     .map(|table| turn::table(table, self.turn))
                     .collect();
                 let keep =
-                    prepare::survivors(&roles, &tables, halved, approach.lowest, self.recipe());
+                    prepare::survivors(&roles, &tables, halved, approach.lowest, self.keeping());
                 keep.turned(self.turn)
             }
             Some(_) | None => Survivors::all(),

@@ -335,8 +335,13 @@ fn add_scaled(sums: &mut [f32; 8], factors: &[f32; 8], value: f32) {
     *sums = std::array::from_fn(|n| sums[n] + factors[n] * value);
 }
 
+/// Largest magnitude that the decoder lets through and the coders can code. Those of samples of 8 bits are half of it
+/// (T.81 A.3.1), but in damaged files even small levels stand for more, and steps of 1 do not hide that.
+const LARGEST: f32 = 2047.0;
+
 #[inline(always)]
 fn rounded(value: f32) -> i16 {
+    let value = value.clamp(-LARGEST, LARGEST);
     (value + 0.5_f32.copysign(value)) as i16
 }
 

@@ -3,17 +3,17 @@
 use super::approach::{Approach, known_tables};
 use super::color;
 use super::decode::{Decoder, Header, Survivors};
-use super::encode::Picture;
 use super::encode::markers::Form;
 use super::frame::{Component, Frame};
 use super::frugal;
 use super::outcome::{Around, Reached, append, kept};
 use super::prepare::{self, Prepared};
 use super::quant::quantiser::Rounding;
-use super::quant::recipe::{Recipe, scale_of_quality};
+use super::quant::recipe::{Recipe, Weights, scale_of_quality};
 use super::quant::tables::SCALES;
 use super::requantise::Shell;
-use super::search::{Fit, Request, fit, once};
+use super::score::Glance;
+use super::search::{Fit, Request, once};
 use super::turn;
 use crate::turn::Turn;
 use crate::{Budget, Compressed, Error, Goal, Keep, Options, Progressive, Sink, Source};
@@ -24,6 +24,8 @@ const LOSSLESS_SHARE: u64 = 80;
 const SMALL: usize = 2_500;
 /// Effort from which on levels are chosen by rate and distortion.
 const WEIGHED_EFFORT: u8 = 5;
+/// Effort from which on scans are chosen for lossy results and targets are filled to the last bytes.
+const THOROUGH_EFFORT: u8 = 6;
 /// Effort from which on results are progressive by default.
 const PROGRESSIVE_EFFORT: u8 = 3;
 /// Compresses the JPEG in `source` into `sink`.
@@ -84,10 +86,26 @@ impl Job<'_> {
         if self.source.len() <= target && !self.options.force {
             return self.within_target();
         }
-        let mut decoder = Decoder::open(self.source, self.budget)?;
+        let decoder = Decoder::open(self.source, self.budget)?;
         if self.by_rows(decoder.header(), false) {
             return self.fit_rows(decoder.header(), target, sink);
         }
+        let glance = self.glance(&decoder.header().frame)?;
+        let done = self.fit_whole(decoder, target, glance.as_ref(), sink);
+        if let Some(glance) = glance {
+            glance.free(self.budget);
+        }
+        done
+    }
+
+    /// The same with the whole picture in memory.
+    fn fit_whole<'d>(
+        &'d self,
+        mut decoder: Decoder<'d>,
+        target: u64,
+        glance: Option<&Glance>,
+        sink: &mut dyn Sink,
+    ) -> Result<Compressed, Error> {
         let mut approach = self.approach(decoder.header(), target)?;
         loop {
             let keep = self.survivors(decoder.header(), &approach);
@@ -101,7 +119,8 @@ impl Job<'_> {
                     return self.finish(opened.around, Reached::lossless(bytes), sink);
                 }
             }
-            if let Some(outcome) = self.fit_opened(opened, target, &approach, sink)? {
+            let asked = (target, &approach);
+            if let Some(outcome) = self.fit_opened(opened, asked, glance, sink)? {
                 return Ok(outcome);
             }
             approach.lowest = SCALES.0;
@@ -113,8 +132,8 @@ impl Job<'_> {
     fn fit_opened(
         &self,
         opened: Opened,
-        target: u64,
-        approach: &Approach,
+        (target, approach): (u64, &Approach),
+        glance: Option<&Glance>,
         sink: &mut dyn Sink,
     ) -> Result<Option<Compressed>, Error> {
         let Approach {
@@ -125,7 +144,7 @@ impl Job<'_> {
         } = *approach;
         let recipe = self.recipe();
         let Opened { picture, around } = opened;
-        let picture = picture.with_chroma(halving, lowest, recipe, self.budget)?;
+        let picture = picture.with_chroma(halving, lowest, self.keeping(), self.budget)?;
         let segments = picture.segments();
         let request = Request {
             shell: Shell {
@@ -138,11 +157,12 @@ impl Job<'_> {
             form: self.form(&picture.frame),
             recipe,
             target: target.saturating_sub(around.trailer_bytes()),
+            thorough: self.is_thorough(),
             start,
             known,
             scales: (lowest, self.coarsest().max(lowest)),
         };
-        match fit(&request, self.budget, sink)? {
+        match self.fit_best(&request, glance, sink)? {
             Fit::Written { bytes, scale } => {
                 let reached = Reached::lossy(bytes, scale, &picture.roles, &picture.tables);
                 self.finish(around, reached, sink).map(Some)
@@ -244,67 +264,12 @@ impl Job<'_> {
             form: self.form(&picture.frame),
             recipe: self.recipe(),
             target: u64::MAX,
+            thorough: self.is_thorough(),
             start: scale,
             known: &[],
             scales: (scale, scale),
         };
         once(&request, self.budget, sink)
-    }
-
-    /// The same coefficients, coded better.
-    pub(super) fn lossless(&self, sink: &mut dyn Sink) -> Result<Compressed, Error> {
-        let decoder = Decoder::open(self.source, self.budget)?;
-        if self.by_rows(decoder.header(), true) {
-            return self.lossless_rows(decoder.header(), sink);
-        }
-        let opened = match self.open(decoder, &Survivors::all())? {
-            Ok(opened) => opened,
-            Err(kept) => return Ok(kept),
-        };
-        match self.identity(&opened.picture, u64::MAX, sink)? {
-            Some(bytes) => self.finish(opened.around, Reached::lossless(bytes), sink),
-            None => Ok(kept(Keep::NotSmaller, opened.around.notes)),
-        }
-    }
-
-    /// Writes the coefficients as they are in the smaller form, unless that takes more than `limit` bytes.
-    fn identity(
-        &self,
-        picture: &Prepared,
-        limit: u64,
-        sink: &mut dyn Sink,
-    ) -> Result<Option<u64>, Error> {
-        let views: Vec<_> = picture.views().into_iter().map(|view| vec![view]).collect();
-        let segments = picture.segments();
-        let whole = Picture {
-            frame: &picture.frame,
-            tables: &picture.tables,
-            roles: &picture.roles,
-            segments: &segments,
-            views: &views,
-        };
-        let forms: &[Form] = match self.options.progressive {
-            Progressive::Auto => &[Form::Sequential, Form::Progressive],
-            Progressive::On => &[Form::Progressive],
-            Progressive::Off => &[Form::Sequential],
-        };
-        let mut best = None;
-        for &form in forms {
-            let counted = whole.count(form)?;
-            let bytes = whole.bytes(&counted);
-            if best.as_ref().is_none_or(|&(_, least)| bytes < least) {
-                best = Some((counted, bytes));
-            }
-        }
-        let Some((counted, _)) = best.filter(|&(_, bytes)| bytes <= limit) else {
-            return Ok(None);
-        };
-        let bytes = whole.write(&counted, sink)?;
-        if bytes > limit {
-            sink.restart().map_err(Error::Write)?;
-            return Ok(None);
-        }
-        Ok(Some(bytes))
     }
 
     /// Appends the trailer and says what became of the file.
@@ -323,7 +288,7 @@ impl Job<'_> {
     }
 
     /// Whether the picture has to be done row by row.
-    fn by_rows(&self, header: &Header, lossless: bool) -> bool {
+    pub(super) fn by_rows(&self, header: &Header, lossless: bool) -> bool {
         let left = self.budget.left();
         self.turn.is_upright() && frugal::is_needed(header, self.source.len(), lossless, left)
     }
@@ -336,7 +301,21 @@ impl Job<'_> {
             } else {
                 Rounding::Deadzone
             },
+            weights: Weights::USUAL,
         }
+    }
+
+    /// The recipe by which the decoder and the halving of chroma know what may matter.
+    pub(super) fn keeping(&self) -> Recipe {
+        let mut recipe = self.recipe();
+        if self.tries_weights() {
+            recipe.weights = Weights::WIDEST;
+        }
+        recipe
+    }
+
+    fn is_thorough(&self) -> bool {
+        self.options.effort >= THOROUGH_EFFORT
     }
 
     /// The coarsest scale allowed.

@@ -10,7 +10,7 @@ use super::outcome::{Around, Reached, kept};
 use super::plane::{MAX_WORDS, Plane, put_word};
 use super::prepare::{self, Prepared};
 use super::quant::quantiser::Rounding;
-use super::quant::recipe::{Recipe, scale_of_quality};
+use super::quant::recipe::{Recipe, Weights, scale_of_quality};
 use super::quant::tables::{NATURAL, SCALES};
 use super::requantise::Shell;
 use super::search::{Fit, Request, fit, once};
@@ -21,6 +21,7 @@ use crate::{Budget, Chroma, Error, Goal, Options, Progressive, Sink};
 /// Effort from which on levels are weighed, and from which on results are progressive, as for pictures of the same size.
 const WEIGHED_EFFORT: u8 = 5;
 const PROGRESSIVE_EFFORT: u8 = 3;
+const THOROUGH_EFFORT: u8 = 6;
 /// Scale a search begins with.
 const MIDDLE: f32 = 1.0;
 
@@ -241,7 +242,10 @@ impl Outlook {
         };
         Ok(Self {
             aim: Aim::of(options, input)?,
-            recipe: Recipe { rounding },
+            recipe: Recipe {
+                rounding,
+                weights: Weights::USUAL,
+            },
         })
     }
 
@@ -284,6 +288,7 @@ pub(crate) fn encode(
         form: form(options),
         recipe,
         target: aim.target.unwrap_or(u64::MAX),
+        thorough: options.effort >= THOROUGH_EFFORT,
         start: aim.start,
         known: &[],
         scales: aim.scales,

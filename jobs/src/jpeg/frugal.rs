@@ -79,6 +79,7 @@ impl Job<'_> {
                 form: Form::Sequential,
                 recipe: self.recipe(),
                 target: target.saturating_sub(around.trailer_bytes()),
+                thorough: false,
                 start: approach.start,
                 // The look's were of progressive bands.
                 known: &[],
@@ -133,6 +134,7 @@ impl Job<'_> {
             form: Form::Sequential,
             recipe: self.recipe(),
             target: u64::MAX,
+            thorough: false,
             start: scale,
             known: &[],
             scales: (scale, scale),

@@ -4,6 +4,7 @@
 //! `quant` chooses tables and requantises, `encode` writes them out.
 
 mod approach;
+mod best;
 pub mod bits_out;
 pub mod chroma;
 pub mod color;
@@ -11,10 +12,12 @@ pub mod compress;
 pub(crate) mod dct;
 pub mod decode;
 pub mod encode;
+mod fill;
 pub mod frame;
 pub(crate) mod fresh;
 mod frugal;
 pub mod huffman_out;
+mod identity;
 pub mod outcome;
 pub(crate) mod paint;
 pub(crate) mod pixels;

@@ -165,6 +165,7 @@ pub fn survivors(
 /// Smallest dequantised magnitudes that tables of `scale` or coarser could keep.
 pub fn floors(role: Role, scale: f32, recipe: Recipe) -> [f32; 64] {
     let tuning = recipe.tuning(scale);
+    let scale = recipe.weights.scale(role, scale);
     std::array::from_fn(|k| {
         // Table entries are rounded down by less than 1.
         let step = (tables::wanted(role, k, scale) - 1.0).clamp(1.0, 255.0);

@@ -2,7 +2,7 @@
 
 use super::encode::markers::Form;
 use super::encode::view::{Cut, View};
-use super::encode::{Counted, Picture, Role};
+use super::encode::{Counted, Picture, Role, script};
 use super::frame::{Component, Frame, QuantTable, Segment};
 use super::quant::pass::{BandPlane, Pass, Savings};
 use super::quant::plan::Plan;
@@ -61,13 +61,26 @@ impl Requantised {
             new.bands.push(pass.bands);
         }
         new.counted = match plan.form {
-            Form::Progressive => Counted::Progressive(counts),
+            Form::Progressive => Counted::spectral(&plan.roles, &counts),
             // DC differences follow MCU order, so only a pass in that order counts them.
             Form::Sequential => new.with(shell, Cut::NOTHING, |picture| {
                 picture.count(Form::Sequential)
             })?,
         };
         Ok(new)
+    }
+
+    /// Codes the picture in the scans that make it smallest, where it is progressive.
+    ///
+    /// # Errors
+    /// None of its own.
+    pub fn choose_scans(&mut self, shell: Shell<'_>) -> Result<(), Error> {
+        if self.counted.form() == Form::Progressive {
+            self.counted = self.with(shell, Cut::NOTHING, |picture| {
+                script::smallest(picture, script::Search::Quick)
+            })?;
+        }
+        Ok(())
     }
 
     /// Exact bytes without stuffing, nothing left out.
@@ -118,7 +131,7 @@ impl Requantised {
         sink: &mut dyn Sink,
     ) -> Result<u64, Error> {
         self.with(shell, cut, |picture| {
-            let counted = picture.count(self.counted.form())?;
+            let counted = picture.count_again(&self.counted)?;
             picture.write(&counted, sink)
         })
     }

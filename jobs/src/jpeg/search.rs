@@ -8,6 +8,7 @@ use super::encode::Role;
 use super::encode::markers::{self, Form};
 use super::encode::progressive::Statistics;
 use super::encode::view::{Cut, View};
+use super::fill::{Fitting, fill};
 use super::frame::QuantTable;
 use super::quant::plan::Plan;
 use super::quant::quantiser::Tuning;
@@ -61,6 +62,8 @@ pub struct Request<'a> {
     pub recipe: Recipe,
     /// Bytes the result may have.
     pub target: u64,
+    /// Whether scans are chosen for the picture and the target is filled to the last bytes.
+    pub thorough: bool,
     /// Scale to begin with.
     pub start: f32,
     /// Symbols that an earlier search counted at about that scale, by component; empty where there was none.
@@ -225,9 +228,10 @@ impl<'a> Search<'a> {
             roles,
             source,
             form,
+            recipe,
             ..
         } = *self.request;
-        Plan::new(form, tuning, roles, source, &self.counted)
+        Plan::new(form, (recipe.weights, tuning), roles, source, &self.counted)
     }
 
     /// What tables of `scale` make of the picture.
@@ -278,7 +282,8 @@ impl<'a> Search<'a> {
             }
             let new = self.requantise(&candidate.plan, budget)?;
             let exact = self.exact(&new);
-            let good = exact >= target * GOOD || self.scale <= self.request.scales.0;
+            let enough = if self.request.thorough { 1.0 } else { GOOD };
+            let good = exact >= target * enough || self.scale <= self.request.scales.0;
             let excess = exact - target * JUST_BELOW;
             let cut = new.cut_beyond(Cut::NOTHING, excess * SHORTFALL);
             let written = match cut.filter(|&cut| good && cut <= DEEPEST_FAIR_CUT) {
@@ -371,7 +376,17 @@ impl<'a> Search<'a> {
     }
 
     fn requantise(&self, plan: &Plan, budget: &Budget) -> Result<Requantised, Error> {
-        Requantised::new(plan, self.request.shell, self.request.views, budget)
+        let Request {
+            shell,
+            views,
+            thorough,
+            ..
+        } = *self.request;
+        let mut new = Requantised::new(plan, shell, views, budget)?;
+        if thorough {
+            new.choose_scans(shell)?;
+        }
+        Ok(new)
     }
 
     /// Bytes with the stuffing to be expected.
@@ -392,7 +407,7 @@ impl<'a> Search<'a> {
         let (mut cut, mut spare) = (cut, target as f64 * SPARE);
         for _ in 0..REWRITES {
             if bytes <= target {
-                return Ok(Some(bytes));
+                break;
             }
             sink.restart().map_err(Error::Write)?;
             let Some(deeper) = new.cut_beyond(cut, (bytes - target) as f64 + spare) else {
@@ -402,10 +417,13 @@ impl<'a> Search<'a> {
             (cut, spare) = (deeper, spare * 3.0);
             bytes = new.write(shell, cut, sink)?;
         }
-        if bytes <= target {
-            return Ok(Some(bytes));
+        if bytes > target {
+            sink.restart().map_err(Error::Write)?;
+            return Ok(None);
         }
-        sink.restart().map_err(Error::Write)?;
-        Ok(None)
+        if self.request.thorough {
+            bytes = fill(new, shell, target, Fitting { cut, bytes }, sink)?;
+        }
+        Ok(Some(bytes))
     }
 }

@@ -1,6 +1,8 @@
 //! What the tests share: options, and a run of the door over bytes.
 
-use pressroom_jobs::{Budget, Compressed, Error, Goal, Options, SizeLimit, compress};
+use pressroom_jobs::{
+    Budget, Compressed, Error, Goal, Options, Progressive, SizeLimit, Wanted, compress,
+};
 
 /// The options a plain run with this goal uses.
 pub(crate) fn options(goal: Goal) -> Options {
@@ -51,4 +53,23 @@ pub(crate) fn outcome(result: &Result<(Compressed, Vec<u8>), Error>) -> String {
 pub(crate) fn picture(name: &str) -> Vec<u8> {
     let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     std::fs::read(here.join("tests/photos").join(name)).unwrap()
+}
+
+/// Six megapixels of waves and grain.
+pub(crate) fn waves() -> Vec<u8> {
+    let (width, height) = (3000_u32, 2000_u32);
+    let mut file = format!("P6\n{width} {height}\n255\n").into_bytes();
+    let mut grain = 1_u32;
+    for n in 0..width * height {
+        let (x, y) = ((n % width) as f32, (n / width) as f32);
+        grain = grain.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let wave = (x / 37.0).sin() * 50.0 + (y / 23.0).cos() * 40.0 + (grain >> 28) as f32;
+        file.extend([128.0 + wave, 120.0 - wave / 2.0, 90.0 + wave / 3.0].map(|v| v as u8));
+    }
+    let into_jpeg = Options {
+        format: Wanted::Jpeg,
+        progressive: Progressive::Off,
+        ..options(Goal::Quality(92))
+    };
+    run(&file, &into_jpeg).unwrap().1
 }

@@ -4,6 +4,7 @@
 mod check;
 mod common;
 mod convert;
+mod efforts;
 mod fit;
 mod gif;
 mod golden;

@@ -18,7 +18,7 @@ fn photo(name: &str) -> Vec<u8> {
     std::fs::read(photos.join(name)).expect("a picture of the repository")
 }
 
-fn pixels(file: &[u8]) -> (Vec<u8>, u32, u32) {
+pub(crate) fn pixels(file: &[u8]) -> (Vec<u8>, u32, u32) {
     let options = DecoderOptions::default().jpeg_set_out_colorspace(ColorSpace::RGB);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(file), options);
     let rgb = decoder.decode().expect("decodes");
@@ -26,7 +26,7 @@ fn pixels(file: &[u8]) -> (Vec<u8>, u32, u32) {
     (rgb, width as u32, height as u32)
 }
 
-fn score(original: &[u8], result: &[u8]) -> f64 {
+pub(crate) fn score(original: &[u8], result: &[u8]) -> f64 {
     let (a, width, height) = pixels(original);
     let (b, ..) = pixels(result);
     let view = |rgb| {

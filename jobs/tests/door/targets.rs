@@ -44,7 +44,7 @@ fn draw(names: &[&str], cases: usize, seed: u64) -> (usize, usize) {
         let input = std::fs::read(photos.join(name)).expect("a picture of the repository");
         let target = input.len() as u64 * (10 + random.below(1000)) / 1000;
         let mut asked = options(at_most(target));
-        asked.effort = random.below(8) as u8;
+        asked.effort = random.below(10) as u8;
         asked.progressive = random.one(&[Progressive::Auto, Progressive::On, Progressive::Off]);
         asked.chroma = random.one(&[Chroma::Auto, Chroma::Full, Chroma::Quarter]);
         let what = format!("case {case} of seed {seed}: {name} to {target}, {asked:?}");

@@ -116,3 +116,31 @@ fn only_three_plain_components_are_halved() {
     );
     assert_eq!(half.frame(&frame(8, 8, 1, 1)).components[0].v, 1);
 }
+
+/// Found by fuzzing: such a result could not be decoded again.
+#[test]
+fn magnitudes_that_no_picture_has_stay_codable() {
+    let before = frame(16, 16, 1, 1);
+    let halving = Halving::of(&before, true, true).expect("full chroma");
+    let after = halving.frame(&before);
+    let budget = Budget::new(1 << 20, 1 << 20);
+    let mut plane = Plane::new(2, 2, 1, &budget).expect("fits");
+    for sign in [1, -1, 1, -1] {
+        let block = plane.writer(0).block(2047 * sign, &budget, |room| {
+            put_word(room, 1, 1023) + put_word(&mut room[2..], 2, -1023)
+        });
+        block.expect("fits");
+    }
+    let halver = Halver::new(halving, &QuantTable([255; 64]), &[0.0; 64]);
+    let halved = halver
+        .plane(&plane, &before.components[1], &after.components[1], &budget)
+        .expect("fits");
+    let mut seen = 0;
+    for (dc, words) in halved.row(0) {
+        for value in words.map(|(_, value)| value).chain([dc]) {
+            assert!(value.unsigned_abs() <= 2047, "{value}");
+            seen = seen.max(value.unsigned_abs());
+        }
+    }
+    assert_eq!(seen, 2047);
+}

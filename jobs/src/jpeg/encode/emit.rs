@@ -11,6 +11,9 @@ pub trait Emit {
     /// Takes `symbol` of table `table` (the coder's own numbering), followed by the low `count` bits of `extra`.
     fn emit(&mut self, table: usize, symbol: u8, extra: u32, count: u32);
 
+    /// Takes the low `count` bits of `bits`, at most 48, which belong to no symbol.
+    fn bits(&mut self, bits: u64, count: u32);
+
     /// Called before each block.
     ///
     /// # Errors
@@ -25,12 +28,15 @@ pub trait Emit {
 pub struct Counts<const N: usize> {
     /// One histogram per table.
     pub histograms: [Histogram; N],
+    /// Bits that belong to no symbol.
+    pub bits: u64,
 }
 
 impl<const N: usize> Default for Counts<N> {
     fn default() -> Self {
         Self {
             histograms: std::array::from_fn(|_| Histogram::default()),
+            bits: 0,
         }
     }
 }
@@ -39,6 +45,11 @@ impl<const N: usize> Emit for Counts<N> {
     #[inline(always)]
     fn emit(&mut self, table: usize, symbol: u8, _: u32, _: u32) {
         self.histograms[table].0[usize::from(symbol)] += 1;
+    }
+
+    #[inline(always)]
+    fn bits(&mut self, _: u64, count: u32) {
+        self.bits += u64::from(count);
     }
 }
 
@@ -84,6 +95,11 @@ impl<const N: usize> Emit for Bits<'_, '_, N> {
         let joined = u64::from(bits) << count | u64::from(extra);
         self.place
             .put(&mut self.out.packed, joined, u32::from(length) + count);
+    }
+
+    #[inline(always)]
+    fn bits(&mut self, bits: u64, count: u32) {
+        self.place.put(&mut self.out.packed, bits, count);
     }
 
     #[inline(always)]

@@ -8,7 +8,7 @@ use crate::jpeg::huffman_out::Code;
 pub enum Form {
     /// One interleaved scan.
     Sequential,
-    /// Spectral selection.
+    /// Spectral selection, with or without successive approximation.
     Progressive,
 }
 
@@ -113,16 +113,26 @@ pub fn huffman_tables(codes: &[(Class, u8, &Code)]) -> Vec<u8> {
     out
 }
 
-/// A scan header without successive approximation: component identifier, DC table, AC table of each component.
-pub fn scan_header(components: &[(u8, u8, u8)], first: u8, last: u8) -> Vec<u8> {
+/// A scan header: component identifier, DC table, AC table of each component; first and last zigzag index; bits that were
+/// left before this scan (0 if it is the first) and that are left by it (Ah and Al of T.81 B.2.3).
+pub fn scan_header(
+    components: &[(u8, u8, u8)],
+    (first, last): (u8, u8),
+    (before, left): (u8, u8),
+) -> Vec<u8> {
     let mut payload = vec![components.len() as u8];
     for &(id, dc, ac) in components {
         payload.extend([id, dc << 4 | ac]);
     }
-    payload.extend([first, last, 0]);
+    payload.extend([first, last, before << 4 | left]);
     let mut out = Vec::new();
     marker(&mut out, 0xDA, &payload);
     out
+}
+
+/// Bytes of a scan header.
+pub fn scan_header_bytes(components: usize) -> u64 {
+    8 + 2 * components as u64
 }
 
 /// The end of the picture.

@@ -6,21 +6,22 @@
 pub mod emit;
 pub mod markers;
 pub mod progressive;
+pub mod refine;
+pub mod scan;
+pub mod script;
 pub mod sequential;
 pub mod view;
 
 use crate::jpeg::bits_out::BitWriter;
 use crate::jpeg::frame::{Frame, QuantTable, Segment};
-use crate::jpeg::huffman_out::{Code, Histogram};
+use crate::jpeg::huffman_out::Code;
 use crate::{Error, Sink};
-use emit::{Bits, Counts};
+use emit::Bits;
 use markers::{Class, Form};
-use progressive::{Band, Dc, Range};
+use progressive::Range;
+use scan::{Kind, Scan};
 use sequential::Sequential;
 use view::View;
-
-/// DC values coded between two looks at the room left: each takes at most four bytes.
-const DC_AT_ONCE: usize = 64;
 
 /// What a component shows, as far as coding is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,8 +68,8 @@ fn band_view<'a>(views: &[View<'a>], n: usize) -> View<'a> {
 pub enum Counted {
     /// Of the one sequential scan.
     Sequential(Box<sequential::Statistics>),
-    /// Of each component's progressive scans.
-    Progressive(Vec<progressive::Statistics>),
+    /// Of the progressive scans, as they follow each other.
+    Progressive(Vec<Scan>),
 }
 
 impl Counted {
@@ -80,6 +81,17 @@ impl Counted {
         }
     }
 
+    /// Of components that were counted while requantising by spectral selection.
+    pub fn spectral(roles: &[Role], counted: &[progressive::Statistics]) -> Self {
+        let mut scans: Vec<Scan> = Vec::new();
+        for (c, (role, counts)) in roles.iter().zip(counted).enumerate() {
+            scans.extend(Scan::spectral(c, role.bands(Form::Progressive), counts));
+        }
+        // All DC scans first, so that a viewer has the whole picture early.
+        scans.sort_by_key(|scan| scan.kind.place());
+        Self::Progressive(scans)
+    }
+
     /// With every symbol that leaving out last coefficients may bring: ends of block and of band.
     pub fn with_every_ending(&self) -> Self {
         let mut all = self.clone();
@@ -89,16 +101,9 @@ impl Counted {
                     counts.histograms[table].0[0] = counts.histograms[table].0[0].max(1);
                 }
             }
-            Self::Progressive(components) => {
-                let tables = components
-                    .iter_mut()
-                    .flat_map(|counts| &mut counts.histograms[1..]);
-                for histogram in tables {
-                    for size in 0..15 {
-                        let count = &mut histogram.0[size << 4];
-                        *count = (*count).max(1);
-                    }
-                }
+            Self::Progressive(scans) => {
+                let old = std::mem::take(scans);
+                scans.extend(old.into_iter().map(Scan::with_every_ending));
             }
         }
         all
@@ -118,18 +123,34 @@ impl Picture<'_> {
                 Counted::Sequential(counts)
             }
             Form::Progressive => {
-                let count = |(views, role): (&Vec<View<'_>>, &Role)| {
-                    let mut counts = progressive::Statistics::default();
-                    dc_scan(&views[0], &mut counts)?;
-                    for (n, &range) in role.bands(Form::Progressive).iter().enumerate() {
-                        band_scan(&band_view(views, n), n + 1, range, &mut counts)?;
+                let mut scans = Vec::new();
+                for (c, (views, role)) in self.views.iter().zip(self.roles).enumerate() {
+                    scans.push(Scan::count(c, 0, &views[0], Kind::Dc { low: 0 })?);
+                    for (n, &range) in role.bands(form).iter().enumerate() {
+                        let view = band_view(views, n);
+                        scans.push(Scan::count(c, n, &view, Kind::Band { range, low: 0 })?);
                     }
-                    Ok(counts)
-                };
-                let pairs = self.views.iter().zip(self.roles);
-                Counted::Progressive(pairs.map(count).collect::<Result<_, Error>>()?)
+                }
+                scans.sort_by_key(|scan| scan.kind.place());
+                Counted::Progressive(scans)
             }
         })
+    }
+
+    /// Counts the picture in the scans of `counted`, which was counted of a picture like it.
+    ///
+    /// # Errors
+    /// None of its own; the signature is that of writing.
+    pub fn count_again(&self, counted: &Counted) -> Result<Counted, Error> {
+        let Counted::Progressive(scans) = counted else {
+            return self.count(counted.form());
+        };
+        let again = |scan: &Scan| {
+            let view = band_view(&self.views[scan.component], scan.view);
+            Scan::count(scan.component, scan.view, &view, scan.kind)
+        };
+        let scans = scans.iter().map(again).collect::<Result<_, Error>>()?;
+        Ok(Counted::Progressive(scans))
     }
 
     /// Exact bytes of the picture as counted, without the zeros that byte stuffing will add.
@@ -138,12 +159,7 @@ impl Picture<'_> {
             markers::picture_header(counted.form(), self.frame, self.tables, self.segments);
         let scans = match counted {
             Counted::Sequential(counts) => sequential_bytes(counts, self.frame.components.len()),
-            Counted::Progressive(all) => {
-                let pairs = all.iter().zip(self.roles);
-                pairs
-                    .map(|(counts, role)| progressive_bytes(counts, *role))
-                    .sum()
-            }
+            Counted::Progressive(scans) => scans.iter().map(Scan::bytes).sum(),
         };
         header.len() as u64 + scans + markers::END.len() as u64
     }
@@ -159,7 +175,11 @@ impl Picture<'_> {
         out.raw(&header)?;
         match counted {
             Counted::Sequential(counts) => self.write_sequential(counts, &mut out)?,
-            Counted::Progressive(all) => self.write_progressive(all, &mut out)?,
+            Counted::Progressive(scans) => {
+                for scan in scans {
+                    scan.write(self, &mut out)?;
+                }
+            }
         }
         out.raw(&markers::END)?;
         Ok(out.written())
@@ -190,79 +210,6 @@ impl Picture<'_> {
         }
         Ok(())
     }
-
-    fn write_progressive(
-        &self,
-        all: &[progressive::Statistics],
-        out: &mut BitWriter<'_>,
-    ) -> Result<(), Error> {
-        let codes: Vec<_> = all
-            .iter()
-            .map(|counts| counts.histograms.each_ref().map(Code::optimal))
-            .collect();
-        // All DC scans first, so that a viewer has the whole picture early.
-        for ((component, views), codes) in self.frame.components.iter().zip(self.views).zip(&codes)
-        {
-            let code = &codes[progressive::DC];
-            out.raw(&markers::huffman_tables(&[(Class::Dc, 0, code)]))?;
-            out.raw(&markers::scan_header(&[(component.id, 0, 0)], 0, 0))?;
-            let mut bits = Bits::new(codes, out);
-            dc_scan(&views[0], &mut bits)?;
-            bits.close();
-            out.align()?;
-        }
-        let components = self.frame.components.iter().zip(self.roles);
-        for (((component, role), views), codes) in components.zip(self.views).zip(&codes) {
-            for (n, &range) in role.bands(Form::Progressive).iter().enumerate() {
-                out.raw(&markers::huffman_tables(&[(Class::Ac, 0, &codes[n + 1])]))?;
-                let (first, last) = (range.0 as u8, range.1 as u8);
-                out.raw(&markers::scan_header(&[(component.id, 0, 0)], first, last))?;
-                let mut bits = Bits::new(codes, out);
-                band_scan(&band_view(views, n), n + 1, range, &mut bits)?;
-                bits.close();
-                out.align()?;
-            }
-        }
-        Ok(())
-    }
-}
-
-fn dc_scan(view: &View<'_>, out: &mut impl emit::Emit) -> Result<(), Error> {
-    let mut coder = Dc::default();
-    for row in 0..view.down() {
-        for values in view.row(row).dc_values().chunks(DC_AT_ONCE) {
-            out.room()?;
-            for &dc in values {
-                coder.block(dc, out);
-            }
-        }
-    }
-    Ok(())
-}
-
-fn band_scan(
-    view: &View<'_>,
-    table: usize,
-    range: Range,
-    out: &mut impl emit::Emit,
-) -> Result<(), Error> {
-    let mut coder = Band::new(table, range);
-    for row in 0..view.down() {
-        let mut blocks = view.row(row);
-        let across = blocks.dc_values().len();
-        let mut done = 0;
-        while let Some((column, mut words)) = blocks.next_filled() {
-            out.room()?;
-            coder.skip((column - done) as u32, out);
-            coder.block(&mut words, out);
-            done = column + 1;
-        }
-        out.room()?;
-        coder.skip((across - done) as u32, out);
-    }
-    out.room()?;
-    coder.finish(out);
-    Ok(())
 }
 
 /// Huffman tables in use and the scan header of the sequential form.
@@ -288,7 +235,7 @@ pub fn sequential_header(
         })
         .collect();
     let mut out = markers::huffman_tables(&tables);
-    out.extend(markers::scan_header(&components, 0, 63));
+    out.extend(markers::scan_header(&components, (0, 63), (0, 0)));
     out
 }
 
@@ -302,24 +249,7 @@ fn sequential_bytes(counts: &sequential::Statistics, components: usize) -> u64 {
             definitions += code.definition_bytes();
         }
     }
-    definitions + scan_header_bytes(components) + bits.div_ceil(8)
-}
-
-/// Bytes of DHT, SOS and data of all scans of a component.
-fn progressive_bytes(counts: &progressive::Statistics, role: Role) -> u64 {
-    let scans = 0..=role.bands(Form::Progressive).len();
-    scans.map(|table| table_bytes(counts, table)).sum()
-}
-
-fn table_bytes(counts: &Counts<{ progressive::TABLES }>, table: usize) -> u64 {
-    let histogram: &Histogram = &counts.histograms[table];
-    let code = Code::optimal(histogram);
-    let bits = code.cost(histogram) + histogram.extra_bits();
-    4 + code.definition_bytes() + scan_header_bytes(1) + bits.div_ceil(8)
-}
-
-fn scan_header_bytes(components: usize) -> u64 {
-    8 + 2 * components as u64
+    definitions + markers::scan_header_bytes(components) + bits.div_ceil(8)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Progressive Huffman coding (T.81 G.1.2) by spectral selection: one DC scan and one or two AC bands per component.
+//! Progressive Huffman coding (T.81 G.1.2) of first scans: DC values and AC bands of one component.
 //!
-//! Each scan covers one component and so runs in raster order with a table of its own. There is no successive
-//! approximation: at the sizes people ask for it costs more than it saves.
+//! Each scan covers one component and so runs in raster order with a table of its own. Lossy results are coded by spectral
+//! selection alone: at the sizes people ask for, successive approximation costs more than it saves.
 
 use super::emit::{Counts, Emit, magnitude};
 use crate::jpeg::plane::Words;
@@ -13,7 +13,7 @@ pub const DC: usize = 0;
 /// The symbol for sixteen zeros.
 pub const SIXTEEN_ZEROS: u8 = 0xF0;
 /// Blocks whose end-of-band run is written at the latest (T.81 G.1.2.2).
-const LONGEST_RUN: u32 = 0x7FFF;
+pub const LONGEST_RUN: u32 = 0x7FFF;
 
 /// Zigzag indices, first and last, of an AC band.
 pub type Range = (usize, usize);
@@ -98,6 +98,22 @@ impl Band {
         self.close(next, out);
     }
 
+    /// Codes one block without the lowest `low` bits of its magnitudes (the point transform of T.81 G.1.2.2).
+    pub fn coarse_block(&mut self, words: Words<'_>, low: u8, out: &mut impl Emit) {
+        let mut next = self.first;
+        for (index, value) in words {
+            let level = i32::from(value.unsigned_abs() >> low);
+            if index < self.first || index > self.last || level == 0 {
+                continue;
+            }
+            self.finish(out);
+            let level = if value < 0 { -level } else { level };
+            self.coefficient(index - next, level, out);
+            next = index + 1;
+        }
+        self.close(next, out);
+    }
+
     /// Codes a coefficient after `run` zeros; runs of earlier blocks must be finished.
     #[inline(always)]
     pub fn coefficient(&mut self, mut run: usize, value: i32, out: &mut impl Emit) {
@@ -134,12 +150,17 @@ impl Band {
     /// Writes the run of blocks that ended early; needed once more after the last block.
     #[inline]
     pub fn finish(&mut self, out: &mut impl Emit) {
-        if self.run == 0 {
-            return;
+        if self.run > 0 {
+            put_run(self.table, std::mem::take(&mut self.run), out);
         }
-        let size = 31 - self.run.leading_zeros();
-        let bits = self.run - (1 << size);
-        out.emit(self.table, (size << 4) as u8, bits, size);
-        self.run = 0;
+    }
+}
+
+/// Writes the end of band of `run` blocks (T.81 table G.1), if there are any.
+#[inline(always)]
+pub fn put_run(table: usize, run: u32, out: &mut impl Emit) {
+    if run > 0 {
+        let size = 31 - run.leading_zeros();
+        out.emit(table, (size << 4) as u8, run - (1 << size), size);
     }
 }

@@ -14,9 +14,9 @@ use crate::jpeg::plane::Words;
 pub const TABLES: usize = 4;
 const END_OF_BLOCK: u8 = 0x00;
 const SIXTEEN_ZEROS: u8 = 0xF0;
-/// Largest sizes of an 8-bit picture (T.81 F.1.2).
-const LARGEST_DC: usize = 11;
-const LARGEST_AC: usize = 10;
+/// Largest sizes that the decoder lets through: one more than an 8-bit picture has (T.81 F.1.2), as libjpeg does.
+const LARGEST_DC: usize = 12;
+const LARGEST_AC: usize = 11;
 /// Weight of a symbol counted against one only made sure of.
 const COMMON: u32 = 8;
 
@@ -156,4 +156,34 @@ pub fn join<const N: usize>(components: &[Counts<N>], roles: &[Role]) -> Statist
         }
     }
     joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jpeg::huffman_out::Code;
+
+    /// The sample that codes come from need not hold what the picture holds.
+    #[test]
+    fn whatever_the_decoder_lets_through_has_a_code() {
+        let joined = join::<2>(
+            &[Counts::default(), Counts::default()],
+            &[Role::Detail, Role::Chroma],
+        );
+        let codes = joined.histograms.each_ref().map(Code::optimal);
+        for pair in codes.as_chunks::<2>().0 {
+            for difference in [-4094, -2048, -1, 0, 1, 2047, 4094] {
+                assert!(
+                    pair[0].of(magnitude(difference).0 as u8).1 > 0,
+                    "{difference}"
+                );
+            }
+            for (run, value) in
+                (0..16).flat_map(|run| [-2047, -1, 1, 1024, 2047].map(|value| (run, value)))
+            {
+                let symbol = run << 4 | magnitude(value).0 as u8;
+                assert!(pair[1].of(symbol).1 > 0, "{value} after {run}");
+            }
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use super::costs::Costs;
 use super::pass::Counter;
 use super::quantiser::{Quantiser, Tuning};
+use super::recipe::Weights;
 use super::tables;
 use crate::jpeg::encode::Role;
 use crate::jpeg::encode::markers::Form;
@@ -30,7 +31,7 @@ impl Plan {
     /// A plan at the scale of `tuning`; what symbols cost comes from `counted`, one entry for each component.
     pub fn new(
         form: Form,
-        tuning: Tuning,
+        (weights, tuning): (Weights, Tuning),
         roles: &[Role],
         source: &[QuantTable],
         counted: &[Statistics],
@@ -42,7 +43,7 @@ impl Plan {
             roles: roles.to_vec(),
             source: source.to_vec(),
             tables: pairs
-                .map(|(&role, own)| tables::table(role, tuning.scale, own))
+                .map(|(&role, own)| tables::table(role, weights.scale(role, tuning.scale), own))
                 .collect(),
             costs: roles
                 .iter()

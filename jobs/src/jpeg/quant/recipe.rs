@@ -2,6 +2,7 @@
 
 use super::quantiser::{Rounding, Tuning};
 use super::tables::{SCALES, interpolate};
+use crate::jpeg::encode::Role;
 
 /// Bits a squared error of one step is worth, by the logarithm of the scale: near the source's own quality weighing
 /// must save more, because the table can hardly get coarser.
@@ -9,11 +10,90 @@ const LAMBDA: [(f32, f32); 2] = [(-1.2, 14.0), (0.0, 8.5)];
 /// Exponent of the busy-block factor, by the logarithm of the scale.
 const ACTIVITY: [(f32, f32); 2] = [(-1.0, 0.0), (0.0, 0.3)];
 
+/// Factors on what is usual, to suit one picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weights {
+    /// On the worth of errors against bits.
+    pub lambda: f32,
+    /// On the exponent of the busy-block factor.
+    pub activity: f32,
+    /// On the scale of chroma tables.
+    pub chroma: f32,
+}
+
+/// A step from some weights to others.
+pub type Step = fn(Weights) -> Weights;
+
+impl Weights {
+    /// Those found best over many pictures.
+    pub const USUAL: Self = Self {
+        lambda: 1.0,
+        activity: 1.0,
+        chroma: 1.0,
+    };
+    /// Steps that suit a picture, one way and the other, the most effective first.
+    pub const STEPS: [[Step; 2]; 3] = [
+        [
+            |old| Self {
+                lambda: old.lambda * 1.4,
+                ..old
+            },
+            |old| Self {
+                lambda: old.lambda / 1.4,
+                ..old
+            },
+        ],
+        [
+            |old| Self {
+                chroma: old.chroma * 1.3,
+                ..old
+            },
+            |old| Self {
+                chroma: old.chroma / 1.3,
+                ..old
+            },
+        ],
+        [
+            |old| Self {
+                activity: old.activity * 1.6,
+                ..old
+            },
+            |old| Self {
+                activity: old.activity / 1.6,
+                ..old
+            },
+        ],
+    ];
+    /// How many of them are tried at less than the highest effort.
+    pub const EFFECTIVE: usize = 1;
+    /// Those that keep most coefficients alive, of all that are tried.
+    pub const WIDEST: Self = Self {
+        lambda: 3.0,
+        activity: 1.0,
+        chroma: 0.5,
+    };
+
+    /// Whether what such weights may need was kept for [`Weights::WIDEST`].
+    pub fn is_kept_alive(self) -> bool {
+        self.lambda <= Self::WIDEST.lambda && self.chroma >= Self::WIDEST.chroma
+    }
+
+    /// Scale of the tables of `role` where luma's is `scale`.
+    pub fn scale(self, role: Role, scale: f32) -> f32 {
+        match role {
+            Role::Detail => scale,
+            Role::Chroma => scale * self.chroma,
+        }
+    }
+}
+
 /// How levels are chosen at each scale.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Recipe {
     /// How levels are chosen.
     pub rounding: Rounding,
+    /// What suits the picture.
+    pub weights: Weights,
 }
 
 impl Recipe {
@@ -22,8 +102,8 @@ impl Recipe {
         let logarithm = scale.ln();
         Tuning {
             rounding: self.rounding,
-            lambda: interpolate(&LAMBDA, logarithm),
-            activity: interpolate(&ACTIVITY, logarithm),
+            lambda: interpolate(&LAMBDA, logarithm) * self.weights.lambda,
+            activity: interpolate(&ACTIVITY, logarithm) * self.weights.activity,
             scale,
         }
     }
@@ -32,6 +112,7 @@ impl Recipe {
     pub fn plain(self) -> Self {
         Self {
             rounding: Rounding::Deadzone,
+            ..self
         }
     }
 }

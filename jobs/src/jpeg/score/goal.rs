@@ -1,7 +1,8 @@
-//! The fewest bytes that keep a score: results are made, judged and thrown away until one is just good enough.
+//! The fewest bytes that keep a score: results are made, judged and thrown away until one is just good enough. Glances
+//! say which result is worth judging.
 
-use super::Judge;
 use super::hunt::Hunt;
+use super::{Glance, Judge};
 use crate::jpeg::approach::known_tables;
 use crate::jpeg::chroma::Halving;
 use crate::jpeg::color;
@@ -96,7 +97,11 @@ impl Job<'_> {
             .with_chroma(halving, SCALES.0, self.recipe(), self.budget)?;
         let least = f64::from(wanted) + judge.doubt();
         let hunt = Hunt::new(least, start, (SCALES.0, self.coarsest()));
-        let trial = self.best_trial(&picture, judge, hunt)?;
+        let glance = Glance::open(self.source, &picture.frame, self.budget)?;
+        let trial = self.best_trial(&picture, judge, glance.as_ref(), hunt)?;
+        if let Some(glance) = glance {
+            glance.free(self.budget);
+        }
         let worth = |trial: &Trial| {
             let bytes = trial.bytes.len() as u64 + around.trailer_bytes();
             self.options.is_worth(self.source.len(), bytes)
@@ -117,16 +122,27 @@ impl Job<'_> {
         &self,
         picture: &Prepared,
         judge: &Judge,
+        glance: Option<&Glance>,
         mut hunt: Hunt,
     ) -> Result<Option<Trial>, Error> {
         // The best so far and the one under trial; a result bigger than its original would not be kept.
         let room = 2 * self.source.len();
         self.budget.claim(room)?;
         let mut best: Option<Trial> = None;
-        while let Some(scale) = hunt.next() {
+        // What glances are above scores, which hardly changes between results of one picture.
+        let mut above = 0.0;
+        while let Some(proposed) = hunt.next() {
+            if let Some(glance) = glance {
+                let glances = hunt.by_glance(hunt.middle() + above, proposed);
+                hunt.aim(self.glanced(picture, glance, glances)?);
+            }
+            let scale = hunt.next().unwrap_or(proposed);
             let mut bytes = Vec::new();
             self.at_scale(picture, scale, &mut bytes)?;
             let score = judge.score(&bytes)?;
+            if let Some(glance) = glance {
+                above = glance.score(&bytes)? - score;
+            }
             let smaller = best
                 .as_ref()
                 .is_none_or(|best| bytes.len() < best.bytes.len());
@@ -137,6 +153,29 @@ impl Job<'_> {
         }
         self.budget.release(room);
         Ok(best)
+    }
+}
+
+impl Job<'_> {
+    /// The scale at which glances are nearest to what they hunt for.
+    fn glanced(
+        &self,
+        picture: &Prepared,
+        glance: &Glance,
+        mut glances: Hunt,
+    ) -> Result<f32, Error> {
+        let mut nearest = (f64::INFINITY, SCALES.0);
+        while let Some(scale) = glances.next() {
+            let mut bytes = Vec::new();
+            self.at_scale(picture, scale, &mut bytes)?;
+            let found = glance.score(&bytes)?;
+            let distance = (found - glances.middle()).abs();
+            if distance < nearest.0 {
+                nearest = (distance, scale);
+            }
+            glances.learn(found);
+        }
+        Ok(nearest.1)
     }
 }
 

@@ -1,11 +1,14 @@
 //! Which scale to try next, so that few trials reach a score. Pure: it never sees a picture.
 
 /// Points above the least score that are good enough.
-const WIDTH: f64 = 0.6;
+pub(super) const WIDTH: f64 = 0.6;
 /// Points that a scale coarser by a factor of e costs, where nothing better is known: 10 to 18 were seen.
 const SLOPE: f64 = 14.0;
 /// Most trials.
 const TRIALS: u8 = 8;
+/// The same for glances, which are only to land within [`WIDTH`].
+const GLANCE_WIDTH: f64 = 0.2;
+const GLANCES: u8 = 6;
 /// How near to an end of the bracket the next trial may be, as a share of it.
 const EDGE: f64 = 0.08;
 
@@ -22,6 +25,7 @@ pub(super) struct Hunt {
     kept: Option<bool>,
     next: Option<f64>,
     left: u8,
+    width: f64,
 }
 
 impl Hunt {
@@ -36,7 +40,41 @@ impl Hunt {
             kept: None,
             next: Some(f64::from(start).ln().clamp(bounds.0, bounds.1)),
             left: TRIALS,
+            width: WIDTH,
         }
+    }
+
+    /// For glances of about `wanted`, from `start` on, at scales that this hunt knows neither to keep nor to fail.
+    pub(super) fn by_glance(&self, wanted: f64, start: f32) -> Self {
+        let (finest, coarsest) = self.open_bounds();
+        let least = wanted - GLANCE_WIDTH / 2.0;
+        Self {
+            left: GLANCES,
+            width: GLANCE_WIDTH,
+            ..Self::new(least, start, (finest.exp() as f32, coarsest.exp() as f32))
+        }
+    }
+
+    /// Tries `scale` next instead.
+    pub(super) fn aim(&mut self, scale: f32) {
+        let (finest, coarsest) = self.open_bounds();
+        self.next = Some(f64::from(scale).ln().clamp(finest, coarsest));
+    }
+
+    /// Logarithms between which scales are not decided yet.
+    fn open_bounds(&self) -> (f64, f64) {
+        let finest = self.fine.map_or(self.bounds.0, |fine| fine.0);
+        let coarsest = self.coarse.map_or(self.bounds.1, |coarse| coarse.0);
+        let edge = match (self.fine, self.coarse) {
+            (Some(_), Some(_)) => EDGE * (coarsest - finest),
+            (Some(_), None) | (None, Some(_)) | (None, None) => 0.0,
+        };
+        (finest + edge, coarsest - edge)
+    }
+
+    /// The middle of the scores that are good.
+    pub(super) fn middle(&self) -> f64 {
+        self.least + self.width / 2.0
     }
 
     /// The scale to try, if another trial is worth it.
@@ -55,7 +93,7 @@ impl Hunt {
             return;
         };
         self.left = self.left.saturating_sub(1);
-        let excess = score - self.least - WIDTH / 2.0;
+        let excess = score - self.middle();
         let keeps = self.keeps(score);
         let (side, other, bound) = if keeps {
             (&mut self.fine, &mut self.coarse, self.bounds.1)
@@ -69,7 +107,7 @@ impl Hunt {
             other.1 /= 2.0;
         }
         self.kept = Some(keeps);
-        let good = self.keeps(score) && score <= self.least + WIDTH;
+        let good = self.keeps(score) && score <= self.least + self.width;
         if good || self.left == 0 || here == bound {
             return;
         }
@@ -117,6 +155,32 @@ mod tests {
             let reachable = score(0.01_f64.ln()) >= least && score(60.0_f64.ln()) < least;
             prop_assert!(!reachable || best <= least + 1.0, "{scores:?}");
             prop_assert!(scores.len() <= usize::from(TRIALS));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn glances_that_err_by_the_same_everywhere_need_two_trials(
+            least in 30.0_f64..90.0, slope in 8.0_f64..20.0, off in -6.0_f64..6.0,
+        ) {
+            let score = |x: f64| 70.0 - slope * x;
+            let mut hunt = Hunt::new(least, 1.0, (0.01, 60.0));
+            let (mut error, mut scores) = (0.0, Vec::new());
+            while let Some(start) = hunt.next() {
+                let mut glances = hunt.by_glance(hunt.middle() + error, start);
+                let mut scale = start;
+                while let Some(next) = glances.next() {
+                    scale = next;
+                    glances.learn(score(f64::from(next).ln()) + off);
+                }
+                hunt.aim(scale);
+                let found = score(f64::from(hunt.next().expect("aimed")).ln());
+                error = off;
+                scores.push(found);
+                hunt.learn(found);
+            }
+            prop_assert!(scores.len() <= 3, "{scores:?}");
+            prop_assert!(scores.iter().any(|&score| (least..least + WIDTH).contains(&score)));
         }
     }
 

@@ -4,8 +4,11 @@
 //! is short the score is taken in strips; that was up to 0.1 higher than the score of the whole (12 and 18 megapixels),
 //! so a little more is then asked for. It knows nothing of how results are made.
 
+mod glance;
 mod goal;
 mod hunt;
+
+pub use glance::Glance;
 
 use super::frame::Frame;
 use crate::{Budget, Error, Source};
