@@ -4,6 +4,11 @@
 //! files, processes, settings on the wire, clocks or threads; whoever calls it maps its own world onto [`Options`] and
 //! [`Budget`]. A bad picture is an [`Error`], never a panic.
 
+#[cfg(feature = "avif")]
+mod avif;
+#[cfg(not(feature = "avif"))]
+#[path = "avif/absent.rs"]
+mod avif;
 mod budget;
 mod check;
 mod convert;

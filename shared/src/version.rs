@@ -8,5 +8,12 @@ pub const PROTOCOL: u32 = 3;
 
 /// Identifies the build; a worker of another build is refused.
 ///
-/// Workers are started through `/proc/self/exe`, so a difference means that something other than pressroom answered.
-pub const BUILD_ID: &str = concat!("pressroom ", env!("CARGO_PKG_VERSION"));
+/// Names the features, so that what a build could not do is tried again by one that can. Workers are started through `/proc/self/exe`, so a difference means that something other than pressroom answered.
+pub const BUILD_ID: &str = if AVIF {
+    concat!("pressroom ", env!("CARGO_PKG_VERSION"), " avif")
+} else {
+    concat!("pressroom ", env!("CARGO_PKG_VERSION"))
+};
+
+/// Whether this build reads and writes AVIF.
+pub const AVIF: bool = cfg!(feature = "avif");

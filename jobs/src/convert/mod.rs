@@ -32,6 +32,8 @@ pub(crate) enum Target {
     Png,
     /// WebP.
     Webp,
+    /// AVIF.
+    Avif,
 }
 
 impl Target {
@@ -40,6 +42,7 @@ impl Target {
             Self::Jpeg => format == Format::Jpeg,
             Self::Png => matches!(format, Format::Png | Format::Apng),
             Self::Webp => format == Format::Webp,
+            Self::Avif => format == Format::Avif,
         }
     }
 }
@@ -59,6 +62,7 @@ pub(crate) fn target(
         Wanted::Jpeg => Some(Target::Jpeg),
         Wanted::Png => Some(Target::Png),
         Wanted::Webp => Some(Target::Webp),
+        Wanted::Avif => Some(Target::Avif),
     };
     if let Some(target) = wanted.filter(|target| !target.is(format)) {
         return Ok(open::is_read(format).then_some(target));
@@ -257,8 +261,8 @@ fn needs_srgb(raster: &Raster, target: Target) -> bool {
     match target {
         Target::Jpeg => bare,
         Target::Png => raster.layout == Layout::Cmyk,
-        // WebP has neither ink nor gray.
-        Target::Webp => bare || raster.layout == Layout::Cmyk || (gray && profiled),
+        // WebP has neither ink nor gray; AVIF has gray, but its readers expect no profile with it.
+        Target::Webp | Target::Avif => bare || raster.layout == Layout::Cmyk || (gray && profiled),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::metadata::{carried_segments, orientation_of_segments};
 use crate::options::{Colours, Orient};
 use crate::png::{self, Chunk};
 use crate::raster::{self, Carried, Raster};
-use crate::{Budget, Error, Format, Options, Source, Wanted, photo, shrink, webp};
+use crate::{Budget, Error, Format, Options, Source, Wanted, avif, photo, shrink, webp};
 
 /// A picture read to pixels.
 #[derive(Debug)]
@@ -34,13 +34,8 @@ pub(super) fn is_read(format: Format) -> bool {
         | Format::Bmp
         | Format::Qoi
         | Format::Pnm => true,
-        Format::Ico
-        | Format::Avif
-        | Format::Heic
-        | Format::Jxl
-        | Format::Jp2
-        | Format::Psd
-        | Format::Raw => false,
+        Format::Avif => avif::PRESENT,
+        Format::Ico | Format::Heic | Format::Jxl | Format::Jp2 | Format::Psd | Format::Raw => false,
     }
 }
 

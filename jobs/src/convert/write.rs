@@ -30,6 +30,7 @@ pub(super) fn write(
         Target::Jpeg => jpeg(picture, before, sink, options, budget),
         Target::Png => png(picture, sink, options, budget),
         Target::Webp => webp(picture, before, sink, options, budget),
+        Target::Avif => avif(picture, before, sink, options, budget),
     }
 }
 
@@ -210,5 +211,17 @@ fn webp(
 ) -> Result<Compressed, Error> {
     let notes = carry(&mut picture, options);
     let done = crate::webp::write(picture.raster, before, sink, options, budget)?;
+    Ok(done.with_notes(notes))
+}
+
+fn avif(
+    mut picture: Picture,
+    before: u64,
+    sink: &mut dyn Sink,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Compressed, Error> {
+    let notes = carry(&mut picture, options);
+    let done = crate::avif::write(picture.raster, before, sink, options, budget)?;
     Ok(done.with_notes(notes))
 }

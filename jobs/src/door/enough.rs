@@ -67,12 +67,14 @@ fn bytes_a_pixel(format: Format, options: &Options) -> u64 {
         Wanted::Jpeg => Format::Jpeg,
         Wanted::Png => Format::Png,
         Wanted::Webp => Format::Webp,
+        Wanted::Avif => Format::Avif,
     };
     match result {
         Format::Jpeg if format == Format::Jpeg => 7,
         Format::Png | Format::Apng => 24,
         Format::Webp if options.goal == Goal::Lossless || format == Format::Webp => 52,
         Format::Webp => 16,
+        Format::Avif if options.format == Wanted::Avif => 100,
         Format::Jpeg
         | Format::Gif
         | Format::Tiff

@@ -97,7 +97,7 @@ fn size(
             (width, height, still.orientation >= 5)
         })),
         // As themselves these keep their size; as another format their pixels were read once already.
-        Format::Gif | Format::Tiff | Format::Bmp | Format::Qoi | Format::Pnm => {
+        Format::Gif | Format::Tiff | Format::Bmp | Format::Qoi | Format::Pnm | Format::Avif => {
             if options.format == Wanted::Same {
                 return Ok(None);
             }
@@ -107,7 +107,6 @@ fn size(
         }
         Format::Apng
         | Format::Ico
-        | Format::Avif
         | Format::Heic
         | Format::Jxl
         | Format::Jp2

@@ -216,6 +216,13 @@ impl Changed {
     }
 }
 
+/// An EXIF block that says that the picture is upright; a damaged one stays as it is.
+#[cfg(feature = "avif")]
+pub(crate) fn say_upright(mut block: Vec<u8>) -> Vec<u8> {
+    let _ = exif::set_upright(&mut block);
+    block
+}
+
 /// What making a picture upright takes away.
 pub(crate) fn thumbnail_note() -> Note {
     Note::Dropped("the small picture in EXIF, which would lie on its side".to_owned())

@@ -16,6 +16,8 @@ mod segments;
 mod tiff;
 mod xmp;
 
+#[cfg(feature = "avif")]
+pub(crate) use carried::say_upright;
 pub(crate) use carried::{
     Changed, carried_segments, chunks_of, segments_of, strip_carried, thumbnail_note,
     without_profile,

@@ -10,8 +10,8 @@ mod png;
 mod simple;
 mod tiff;
 
-use crate::{Budget, Error, Format, Source, webp};
-pub(crate) use bytes::Bytes;
+use crate::{Budget, Error, Format, Source, avif, webp};
+pub(crate) use bytes::{Bytes, whole};
 
 /// A decoded still picture in memory.
 #[derive(Debug)]
@@ -125,9 +125,9 @@ pub(crate) fn read(format: Format, source: &dyn Source, budget: &Budget) -> Resu
         Format::Bmp | Format::Qoi | Format::Pnm => simple::read(format, source, budget),
         Format::Apng => Err(unsupported("an animated PNG as a still picture")),
         Format::Webp => webp::read(source, budget),
+        Format::Avif => avif::read(source, budget),
         Format::Jpeg
         | Format::Ico
-        | Format::Avif
         | Format::Heic
         | Format::Jxl
         | Format::Jp2

@@ -1,6 +1,6 @@
 //! What becomes of each format, in words. Says what the worker does; a test of the executable holds it to that.
 
-use pressroom_shared::ImageFormat;
+use pressroom_shared::{AVIF, ImageFormat};
 
 /// What is done with pictures of a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,6 +9,8 @@ enum Treated {
     Smaller,
     /// Read for `--format`, otherwise kept.
     Read,
+    /// Read for `--format`, and what `--format` can make of others.
+    Made,
     /// Recognised and kept.
     Kept,
 }
@@ -40,6 +42,7 @@ fn treated(format: ImageFormat) -> Treated {
         | ImageFormat::Webp
         | ImageFormat::Gif => Treated::Smaller,
         ImageFormat::Tiff | ImageFormat::Bmp | ImageFormat::Qoi | ImageFormat::Pnm => Treated::Read,
+        ImageFormat::Avif if AVIF => Treated::Made,
         ImageFormat::Ico
         | ImageFormat::Avif
         | ImageFormat::Heic
@@ -60,10 +63,18 @@ pub(super) fn line() -> String {
             .collect();
         names.join(", ")
     };
-    format!(
+    let mut line = format!(
         "made smaller: {}; read for --format: {}; kept as they are: {}",
         names(Treated::Smaller),
         names(Treated::Read),
         names(Treated::Kept)
-    )
+    );
+    let made = names(Treated::Made);
+    if made.is_empty() {
+        line.push_str("; not in this build: AVIF (build with --features avif)");
+    } else {
+        line.push_str("; read, and written by --format: ");
+        line.push_str(&made);
+    }
+    line
 }
