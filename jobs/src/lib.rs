@@ -18,6 +18,11 @@ mod fence;
 mod format;
 mod gif;
 pub mod jpeg;
+#[cfg(feature = "jxl")]
+mod jxl;
+#[cfg(not(feature = "jxl"))]
+#[path = "jxl/absent.rs"]
+mod jxl;
 mod metadata;
 mod options;
 mod photo;

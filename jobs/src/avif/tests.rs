@@ -174,7 +174,7 @@ fn metadata_and_direction_go_along() {
             exif: Some(exif(orientation)),
             xmp: Some(b"<x:xmpmeta/>".to_vec()),
             orientation,
-            gamma_only: None,
+            ..Carried::default()
         };
         let (_, file) = written(picture, &Options::new(Goal::Lossless));
         let after = read_back(&file).expect("own file");

@@ -15,7 +15,7 @@ pub(crate) use recolour::{Recolouring, recolour, recolouring};
 use crate::door::{Compressed, Keep, Kept, Note};
 use crate::metadata::Changed;
 use crate::options::{Colours, Orient};
-use crate::raster::{Layout, Raster};
+use crate::raster::{Carried, Density, Layout, Raster};
 use crate::shrink::{self, Samples};
 use crate::turn::Turn;
 use crate::{Budget, Error, Format, Goal, Options, Sink, SizeLimit, Source, Wanted};
@@ -304,10 +304,20 @@ fn turned(raster: Raster, turn: Turn, budget: &Budget) -> Result<Raster, Error> 
     let before = (raster.width, raster.height);
     let samples = turn.apply(raster.samples, before, unit, budget)?;
     let (width, height) = turn.size(before);
+    let density = raster.carried.density;
+    let carried = Carried {
+        density: if turn.transpose {
+            density.map(Density::transposed)
+        } else {
+            density
+        },
+        ..raster.carried
+    };
     Ok(Raster {
         width,
         height,
         samples,
+        carried,
         ..raster
     })
 }

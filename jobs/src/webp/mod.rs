@@ -72,7 +72,7 @@ pub(crate) fn read(source: &dyn Source, budget: &Budget) -> Result<Raster, Error
         icc: parts.icc,
         exif: parts.exif,
         xmp: parts.xmp,
-        gamma_only: None,
+        ..Carried::default()
     };
     budget.free(bytes);
     Ok(Raster {

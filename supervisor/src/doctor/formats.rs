@@ -1,6 +1,6 @@
 //! What becomes of each format, in words. Says what the worker does; a test of the executable holds it to that.
 
-use pressroom_shared::{AVIF, ImageFormat};
+use pressroom_shared::{AVIF, ImageFormat, JXL};
 
 /// What is done with pictures of a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,10 +41,14 @@ fn treated(format: ImageFormat) -> Treated {
         | ImageFormat::Apng
         | ImageFormat::Webp
         | ImageFormat::Gif => Treated::Smaller,
-        ImageFormat::Tiff | ImageFormat::Bmp | ImageFormat::Qoi | ImageFormat::Pnm => Treated::Read,
+        ImageFormat::Tiff
+        | ImageFormat::Bmp
+        | ImageFormat::Qoi
+        | ImageFormat::Pnm
+        | ImageFormat::Ico => Treated::Read,
+        ImageFormat::Jxl if JXL => Treated::Read,
         ImageFormat::Avif if AVIF => Treated::Made,
-        ImageFormat::Ico
-        | ImageFormat::Avif
+        ImageFormat::Avif
         | ImageFormat::Heic
         | ImageFormat::Jxl
         | ImageFormat::Jp2
@@ -70,11 +74,23 @@ pub(super) fn line() -> String {
         names(Treated::Kept)
     );
     let made = names(Treated::Made);
-    if made.is_empty() {
-        line.push_str("; not in this build: AVIF (build with --features avif)");
-    } else {
+    if !made.is_empty() {
         line.push_str("; read, and written by --format: ");
         line.push_str(&made);
+    }
+    let absent = [
+        (
+            AVIF,
+            "AVIF is not in this build: build with --features avif",
+        ),
+        (
+            JXL,
+            "JPEG XL is not in this build: build with --features jxl",
+        ),
+    ];
+    for (_, words) in absent.iter().filter(|(here, _)| !here) {
+        line.push_str("; ");
+        line.push_str(words);
     }
     line
 }
