@@ -206,7 +206,7 @@ impl Rows {
             line(picture, plane, y >> down, near, range)?;
             if down == 1 {
                 // Samples lie between two rows of luma: three quarters of the nearer one, a quarter of the other.
-                let other = if y % 2 == 0 {
+                let other = if y.is_multiple_of(2) {
                     (y / 2).saturating_sub(1)
                 } else {
                     y / 2 + 1

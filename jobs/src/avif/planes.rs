@@ -135,7 +135,7 @@ pub(super) fn colours(
             for y in 0..raster.height {
                 luma_row(raster, y, across, &mut planes, &mut sums);
                 if (y + 1) % (1 << down) == 0 || y + 1 == raster.height {
-                    sums.into_row(&mut planes, y >> down);
+                    sums.put_row(&mut planes, y >> down);
                 }
             }
             sums.free(budget);
@@ -211,7 +211,7 @@ impl Sums {
         })
     }
 
-    fn into_row(&mut self, planes: &mut Planes, y: u32) {
+    fn put_row(&mut self, planes: &mut Planes, y: u32) {
         let (width, most) = (self.counts.len(), (1 << planes.bits) - 1);
         for x in 0..width {
             let count = self.counts[x].max(1);

@@ -74,12 +74,13 @@ fn density(directory: &mut Directory<'_>) -> Option<Density> {
         Some(3) => Unit::Centimetre,
         Some(_) => return None,
     };
-    let mut number = |tag| match directory.find_tag(tag).ok()?? {
-        Value::Rational(over, under) => {
+    let mut number = |tag| {
+        let found = directory.find_tag(tag).ok()??;
+        if let Value::Rational(over, under) = found {
             let value = f64::from(over) / f64::from(under);
-            (value.is_finite() && value < 1e9).then_some(value.round() as u32)
+            return (value.is_finite() && value < 1e9).then_some(value.round() as u32);
         }
-        _ => None,
+        None
     };
     Density::new(number(Tag::XResolution)?, number(Tag::YResolution)?, unit)
 }
