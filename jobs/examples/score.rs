@@ -1,4 +1,4 @@
-//! How alike two JPEGs look: SSIMULACRA2, for `scripts/bench` and for people who tune the engine.
+//! How alike two pictures look, JPEG or PNG of eight bits: SSIMULACRA2, for `scripts/bench` and for people who tune the engine.
 //!
 //!     cargo run --release -p pressroom-jobs --example score -- ORIGINAL RESULT
 //!     cargo run --release -p pressroom-jobs --example score -- --pairs FILE
@@ -75,6 +75,9 @@ struct Picture {
 impl Picture {
     fn read(path: &str) -> Result<Self> {
         let bytes = fs::read(path).map_err(|error| format!("{path}: {error}"))?;
+        if bytes.starts_with(b"\x89PNG") {
+            return Self::of_png(&bytes).map_err(|error| format!("{path}: {error}").into());
+        }
         let options = DecoderOptions::default()
             .jpeg_set_out_colorspace(ColorSpace::RGB)
             .set_max_width(EDGE)
@@ -84,6 +87,18 @@ impl Picture {
             .decode()
             .map_err(|error| format!("{path}: {error:?}"))?;
         let (width, height) = decoder.dimensions().ok_or("a picture without dimensions")?;
+        Ok(Self { width, height, rgb })
+    }
+
+    /// A PNG as other decoders write them: RGB of eight bits.
+    fn of_png(bytes: &[u8]) -> Result<Self> {
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info()?;
+        let mut rgb = vec![0; reader.output_buffer_size().ok_or("too large")?];
+        let info = reader.next_frame(&mut rgb)?;
+        if (info.color_type, info.bit_depth) != (png::ColorType::Rgb, png::BitDepth::Eight) {
+            return Err("not RGB of eight bits".into());
+        }
+        let (width, height) = (info.width as usize, info.height as usize);
         Ok(Self { width, height, rgb })
     }
 

@@ -41,7 +41,7 @@ pub struct Written {
     pub width: u32,
     /// Height in stored pixels.
     pub height: u32,
-    /// Quality on the format's own scale (libjpeg's, libwebp's), where it has one.
+    /// Quality on the format's own scale (libjpeg's, libwebp's, libheif's), where it has one.
     pub quality: Option<u8>,
     /// What the user should know.
     pub notes: Vec<Note>,

@@ -4,6 +4,11 @@
 //! files, processes, settings on the wire, clocks or threads; whoever calls it maps its own world onto [`Options`] and
 //! [`Budget`]. A bad picture is an [`Error`], never a panic.
 
+#[cfg(feature = "avif")]
+mod avif;
+#[cfg(not(feature = "avif"))]
+#[path = "avif/absent.rs"]
+mod avif;
 mod budget;
 mod check;
 mod convert;
@@ -13,6 +18,11 @@ mod fence;
 mod format;
 mod gif;
 pub mod jpeg;
+#[cfg(feature = "jxl")]
+mod jxl;
+#[cfg(not(feature = "jxl"))]
+#[path = "jxl/absent.rs"]
+mod jxl;
 mod metadata;
 mod options;
 mod photo;

@@ -86,6 +86,8 @@ pub enum Wanted {
     Png,
     /// WebP.
     Webp,
+    /// AVIF.
+    Avif,
 }
 
 /// What becomes of an orientation other than upright.
@@ -156,7 +158,7 @@ impl Strip {
 /// What the result must reach.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Goal {
-    /// Quality 1 to 100 on the format's own scale: libjpeg's for JPEG, libwebp's for WebP.
+    /// Quality 1 to 100 on the format's own scale: libjpeg's for JPEG, libwebp's for WebP, libheif's for AVIF.
     Quality(u8),
     /// At most so many bytes, at the highest quality that fits.
     MaxSize(SizeLimit),

@@ -29,4 +29,4 @@ pub use settings::{
     Chroma, Format, Goal, IccPolicy, Metric, OrientPolicy, Progressive, Resize, Settings,
     SizeLimit, Strip,
 };
-pub use version::{BUILD_ID, PROTOCOL};
+pub use version::{AVIF, BUILD_ID, JXL, PROTOCOL};

@@ -32,7 +32,13 @@ fn wide_options(bytes: &[u8]) -> Options {
     Options {
         effort: last(3) % 4,
         lossy_png: last(7) % 2 == 0,
-        format: [Wanted::Same, Wanted::Jpeg, Wanted::Png, Wanted::Webp][usize::from(last(8) % 4)],
+        format: [
+            Wanted::Same,
+            Wanted::Jpeg,
+            Wanted::Png,
+            Wanted::Webp,
+            Wanted::Avif,
+        ][usize::from(last(8) % 5)],
         resize: Resize {
             long_edge: bound(last(9)),
             ..Resize::default()

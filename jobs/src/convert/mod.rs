@@ -15,7 +15,7 @@ pub(crate) use recolour::{Recolouring, recolour, recolouring};
 use crate::door::{Compressed, Keep, Kept, Note};
 use crate::metadata::Changed;
 use crate::options::{Colours, Orient};
-use crate::raster::{Layout, Raster};
+use crate::raster::{Carried, Density, Layout, Raster};
 use crate::shrink::{self, Samples};
 use crate::turn::Turn;
 use crate::{Budget, Error, Format, Goal, Options, Sink, SizeLimit, Source, Wanted};
@@ -32,6 +32,8 @@ pub(crate) enum Target {
     Png,
     /// WebP.
     Webp,
+    /// AVIF.
+    Avif,
 }
 
 impl Target {
@@ -40,6 +42,7 @@ impl Target {
             Self::Jpeg => format == Format::Jpeg,
             Self::Png => matches!(format, Format::Png | Format::Apng),
             Self::Webp => format == Format::Webp,
+            Self::Avif => format == Format::Avif,
         }
     }
 }
@@ -59,6 +62,7 @@ pub(crate) fn target(
         Wanted::Jpeg => Some(Target::Jpeg),
         Wanted::Png => Some(Target::Png),
         Wanted::Webp => Some(Target::Webp),
+        Wanted::Avif => Some(Target::Avif),
     };
     if let Some(target) = wanted.filter(|target| !target.is(format)) {
         return Ok(open::is_read(format).then_some(target));
@@ -257,8 +261,8 @@ fn needs_srgb(raster: &Raster, target: Target) -> bool {
     match target {
         Target::Jpeg => bare,
         Target::Png => raster.layout == Layout::Cmyk,
-        // WebP has neither ink nor gray.
-        Target::Webp => bare || raster.layout == Layout::Cmyk || (gray && profiled),
+        // WebP has neither ink nor gray; AVIF has gray, but its readers expect no profile with it.
+        Target::Webp | Target::Avif => bare || raster.layout == Layout::Cmyk || (gray && profiled),
     }
 }
 
@@ -300,10 +304,20 @@ fn turned(raster: Raster, turn: Turn, budget: &Budget) -> Result<Raster, Error> 
     let before = (raster.width, raster.height);
     let samples = turn.apply(raster.samples, before, unit, budget)?;
     let (width, height) = turn.size(before);
+    let density = raster.carried.density;
+    let carried = Carried {
+        density: if turn.transpose {
+            density.map(Density::transposed)
+        } else {
+            density
+        },
+        ..raster.carried
+    };
     Ok(Raster {
         width,
         height,
         samples,
+        carried,
         ..raster
     })
 }

@@ -3,11 +3,11 @@
 use crate::door::{Keep, Note};
 use crate::jpeg::frame::Segment;
 use crate::jpeg::pixels::Decoded;
-use crate::metadata::{carried_segments, orientation_of_segments};
+use crate::metadata::{carried_segments, density_of_segments, orientation_of_segments};
 use crate::options::{Colours, Orient};
 use crate::png::{self, Chunk};
 use crate::raster::{self, Carried, Raster};
-use crate::{Budget, Error, Format, Options, Source, Wanted, photo, shrink, webp};
+use crate::{Budget, Error, Format, Options, Source, Wanted, avif, jxl, photo, shrink, webp};
 
 /// A picture read to pixels.
 #[derive(Debug)]
@@ -34,13 +34,10 @@ pub(super) fn is_read(format: Format) -> bool {
         | Format::Bmp
         | Format::Qoi
         | Format::Pnm => true,
-        Format::Ico
-        | Format::Avif
-        | Format::Heic
-        | Format::Jxl
-        | Format::Jp2
-        | Format::Psd
-        | Format::Raw => false,
+        Format::Ico => true,
+        Format::Avif => avif::PRESENT,
+        Format::Jxl => jxl::PRESENT,
+        Format::Heic | Format::Jp2 | Format::Psd | Format::Raw => false,
     }
 }
 
@@ -104,9 +101,13 @@ pub(super) fn open(
                 .then(|| png::read_chunks(source, budget))
                 .transpose()?;
             let raster = raster::read(format, source, budget)?;
-            let notes = chunks
+            let mut notes = chunks
                 .as_ref()
                 .map_or(Vec::new(), |chunks| lost_texts(chunks, options));
+            if format == Format::Ico {
+                let lost = raster::others_of_icon(source, budget)?;
+                notes.extend(lost.map(Note::Dropped));
+            }
             let turned = raster.carried.orientation >= 5;
             Ok(Ok(Opened {
                 used: (raster.width.into(), raster.height.into()),
@@ -164,6 +165,7 @@ pub(super) fn carried(segments: &[Segment], options: &Options) -> (Carried, Vec<
         xmp: parts.xmp,
         orientation: orientation_of_segments(segments.iter()).unwrap_or(1) as u8,
         gamma_only: None,
+        density: density_of_segments(segments),
     };
     (carried, notes)
 }

@@ -6,7 +6,7 @@ use crate::jpeg::frame::Segment;
 use crate::jpeg::paint;
 use crate::metadata::{Changed, chunks_of, segments_of, strip_carried, thumbnail_note};
 use crate::png::{self, Chunk, Place, Plain};
-use crate::raster::{Carried, Depth, Layout, Raster};
+use crate::raster::{Carried, Density, Depth, Layout, Raster};
 use crate::{Budget, Error, Format, Options, Sink};
 
 /// JFIF 1.01, square pixels, no thumbnail.
@@ -30,6 +30,7 @@ pub(super) fn write(
         Target::Jpeg => jpeg(picture, before, sink, options, budget),
         Target::Png => png(picture, sink, options, budget),
         Target::Webp => webp(picture, before, sink, options, budget),
+        Target::Avif => avif(picture, before, sink, options, budget),
     }
 }
 
@@ -49,18 +50,26 @@ fn jpeg(
         }));
     };
     let raster = eight_bits(raster, &mut notes, budget)?;
-    let first = match raster.layout {
-        Layout::Cmyk => (0xee, ADOBE),
-        Layout::Gray | Layout::GrayAlpha | Layout::Rgb | Layout::Rgba => (0xe0, JFIF),
+    let (marker, payload) = match raster.layout {
+        Layout::Cmyk => (0xee, ADOBE.to_vec()),
+        Layout::Gray | Layout::GrayAlpha | Layout::Rgb | Layout::Rgba => {
+            (0xe0, jfif(raster.carried.density))
+        }
     };
-    let mut segments = vec![Segment {
-        marker: first.0,
-        payload: first.1.to_vec(),
-    }];
+    let mut segments = vec![Segment { marker, payload }];
     let (carried, more) = segments_of(&raster.carried);
     segments.extend(carried);
     notes.extend(more);
     paint::write(raster, segments, notes, before, sink, options, budget)
+}
+
+/// The first segment, with what is known of the pixels' density.
+fn jfif(density: Option<Density>) -> Vec<u8> {
+    let mut payload = JFIF.to_vec();
+    if let Some(told) = density.and_then(Density::jfif) {
+        payload[7..12].copy_from_slice(&told);
+    }
+    payload
 }
 
 /// What is carried, edited and without what was to go.
@@ -211,4 +220,87 @@ fn webp(
     let notes = carry(&mut picture, options);
     let done = crate::webp::write(picture.raster, before, sink, options, budget)?;
     Ok(done.with_notes(notes))
+}
+
+fn avif(
+    mut picture: Picture,
+    before: u64,
+    sink: &mut dyn Sink,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Compressed, Error> {
+    let notes = carry(&mut picture, options);
+    let done = crate::avif::write(picture.raster, before, sink, options, budget)?;
+    Ok(done.with_notes(notes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Goal, Wanted, compress};
+
+    /// A picture of stripes that becomes another format whatever that costs.
+    fn converted(input: &[u8], format: Wanted) -> Vec<u8> {
+        let options = Options {
+            format,
+            force: true,
+            ..Options::new(Goal::Quality(80))
+        };
+        let (mut out, budget) = (Vec::new(), Budget::new(1 << 28, 1 << 20));
+        let done = compress(&input, &mut out, &options, &budget);
+        assert!(matches!(done, Ok(Compressed::Written(_))), "{done:?}");
+        out
+    }
+
+    fn png_with(chunks: &[Chunk]) -> Vec<u8> {
+        let plain = Plain {
+            bytes: (0..64 * 48 * 3).map(|n| (n * 7 % 251) as u8).collect(),
+            width: 64,
+            height: 48,
+            channels: 3,
+            sixteen_bits: false,
+        };
+        png::file_of(&plain, chunks, &Budget::new(1 << 24, 1 << 20)).expect("a PNG")
+    }
+
+    #[test]
+    fn density_goes_along_in_each_formats_words() {
+        // 11,811 to the metre is 300 to the inch.
+        let payload = [
+            &11_811_u32.to_be_bytes()[..],
+            &11_811_u32.to_be_bytes(),
+            &[1],
+        ]
+        .concat();
+        let chunk = Chunk {
+            name: *b"pHYs",
+            payload: payload.clone(),
+            place: Place::BeforePalette,
+        };
+        let jpeg = converted(&png_with(&[chunk]), Wanted::Jpeg);
+        assert_eq!(jpeg[6..18], *b"JFIF\0\x01\x01\x01\x01\x2c\x01\x2c");
+        let back = converted(&jpeg, Wanted::Png);
+        let chunks = png::read_chunks(&&back[..], &Budget::new(1 << 24, 1 << 20)).expect("chunks");
+        let told = chunks.iter().find(|chunk| &chunk.name == b"pHYs");
+        assert_eq!(told.map(|chunk| &chunk.payload), Some(&payload));
+        let bare = converted(&png_with(&[]), Wanted::Jpeg);
+        assert_eq!(bare[6..18], JFIF[..12]);
+    }
+
+    #[test]
+    fn a_scans_resolution_goes_along() {
+        let mut file = std::io::Cursor::new(Vec::new());
+        let mut encoder = ::tiff::encoder::TiffEncoder::new(&mut file).expect("an encoder");
+        let mut image = encoder
+            .new_image::<::tiff::encoder::colortype::RGB8>(64, 48)
+            .expect("a picture");
+        image.resolution(
+            ::tiff::tags::ResolutionUnit::Centimeter,
+            ::tiff::encoder::Rational { n: 1200, d: 10 },
+        );
+        image.write_data(&[90; 64 * 48 * 3]).expect("pixels");
+        let jpeg = converted(&file.into_inner(), Wanted::Jpeg);
+        // 120 to the centimetre is no whole number to the inch.
+        assert_eq!(jpeg[11..18], [1, 1, 2, 0, 120, 0, 120]);
+    }
 }

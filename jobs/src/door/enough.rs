@@ -60,19 +60,25 @@ fn is_png(format: Format, options: &Options) -> bool {
     options.format == Wanted::Png || options.format == Wanted::Same && was_png
 }
 
+/// What decoding a JPEG XL takes for a pixel beside.
+const FLOATS: u64 = 64;
+
 /// Most bytes that a pixel was seen to take, in pictures of noise, by what the result is.
 fn bytes_a_pixel(format: Format, options: &Options) -> u64 {
+    let before = if format == Format::Jxl { FLOATS } else { 0 };
     let result = match options.format {
         Wanted::Same => format,
         Wanted::Jpeg => Format::Jpeg,
         Wanted::Png => Format::Png,
         Wanted::Webp => Format::Webp,
+        Wanted::Avif => Format::Avif,
     };
-    match result {
+    let own = match result {
         Format::Jpeg if format == Format::Jpeg => 7,
         Format::Png | Format::Apng => 24,
         Format::Webp if options.goal == Goal::Lossless || format == Format::Webp => 52,
         Format::Webp => 16,
+        Format::Avif if options.format == Wanted::Avif => 100,
         Format::Jpeg
         | Format::Gif
         | Format::Tiff
@@ -86,7 +92,8 @@ fn bytes_a_pixel(format: Format, options: &Options) -> u64 {
         | Format::Jp2
         | Format::Psd
         | Format::Raw => 12,
-    }
+    };
+    own + before
 }
 
 #[cfg(test)]

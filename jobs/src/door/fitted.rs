@@ -97,7 +97,14 @@ fn size(
             (width, height, still.orientation >= 5)
         })),
         // As themselves these keep their size; as another format their pixels were read once already.
-        Format::Gif | Format::Tiff | Format::Bmp | Format::Qoi | Format::Pnm => {
+        Format::Gif
+        | Format::Tiff
+        | Format::Bmp
+        | Format::Qoi
+        | Format::Pnm
+        | Format::Ico
+        | Format::Avif
+        | Format::Jxl => {
             if options.format == Wanted::Same {
                 return Ok(None);
             }
@@ -105,13 +112,6 @@ fn size(
             let turned = raster.carried.orientation >= 5;
             Ok(Some((raster.width, raster.height, turned)))
         }
-        Format::Apng
-        | Format::Ico
-        | Format::Avif
-        | Format::Heic
-        | Format::Jxl
-        | Format::Jp2
-        | Format::Psd
-        | Format::Raw => Ok(None),
+        Format::Apng | Format::Heic | Format::Jp2 | Format::Psd | Format::Raw => Ok(None),
     }
 }

@@ -8,7 +8,7 @@ use crate::Strip;
 use crate::door::Note;
 use crate::jpeg::frame::Segment;
 use crate::png::{Chunk, Place};
-use crate::raster::Carried;
+use crate::raster::{Carried, Density};
 
 /// Most bytes of a segment's payload.
 const SEGMENT: usize = 65_533;
@@ -68,6 +68,14 @@ fn profile(segments: &[Segment]) -> Option<Vec<u8>> {
     })
 }
 
+/// Pixels to a unit of length, where a JFIF segment tells.
+pub(crate) fn density_of_segments(segments: &[Segment]) -> Option<Density> {
+    let mut jfif = segments
+        .iter()
+        .filter(|segment| Kind::of(segment) == Kind::Jfif);
+    Density::of_jfif(&jfif.next()?.payload)
+}
+
 /// The segments without their profile.
 pub(crate) fn without_profile(mut segments: Vec<Segment>) -> Vec<Segment> {
     segments.retain(|segment| Kind::of(segment) != Kind::Icc);
@@ -124,7 +132,10 @@ pub(crate) fn chunks_of(carried: &Carried) -> Vec<Chunk> {
         // Not compressed, no language, no translated keyword.
         chunk(b"iTXt", [XMP_KEYWORD, &[0, 0, 0, 0], xmp].concat())
     });
-    profile.into_iter().chain(exif).chain(xmp).collect()
+    let density = carried.density.and_then(Density::phys);
+    let density = density.map(|payload| chunk(b"pHYs", payload.to_vec()));
+    let parts = [profile, density, exif, xmp];
+    parts.into_iter().flatten().collect()
 }
 
 /// Takes the kinds that were to go out of metadata on its way.
@@ -216,6 +227,13 @@ impl Changed {
     }
 }
 
+/// An EXIF block that says that the picture is upright; a damaged one stays as it is.
+#[cfg(any(feature = "avif", feature = "jxl"))]
+pub(crate) fn say_upright(mut block: Vec<u8>) -> Vec<u8> {
+    let _ = exif::set_upright(&mut block);
+    block
+}
+
 /// What making a picture upright takes away.
 pub(crate) fn thumbnail_note() -> Note {
     Note::Dropped("the small picture in EXIF, which would lie on its side".to_owned())
@@ -234,6 +252,7 @@ mod tests {
             ),
             orientation: 6,
             gamma_only: None,
+            density: None,
         }
     }
 

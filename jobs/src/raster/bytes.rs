@@ -1,6 +1,6 @@
 //! A [`Source`] as the reader that decoding libraries want.
 
-use crate::Source;
+use crate::{Budget, Error, Source};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 /// Bytes asked of the source at a time.
@@ -17,6 +17,28 @@ impl<'a> Bytes<'a> {
     pub(crate) fn buffered(source: &'a dyn Source) -> BufReader<Self> {
         BufReader::with_capacity(PIECE, Self { source, offset: 0 })
     }
+}
+
+/// All of a source in memory, for formats whose libraries want it so; shorter where the source ends early.
+///
+/// # Errors
+/// [`Error::OverBudget`], [`Error::Read`].
+pub(crate) fn whole(source: &dyn Source, budget: &Budget) -> Result<Vec<u8>, Error> {
+    let length = usize::try_from(source.len()).unwrap_or(usize::MAX);
+    let mut bytes = budget.vec(length)?;
+    bytes.resize(length, 0);
+    let mut filled = 0;
+    while filled < length {
+        match source
+            .read_at(filled as u64, &mut bytes[filled..])
+            .map_err(Error::Read)?
+        {
+            0 => break,
+            count => filled += count,
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
 }
 
 impl Read for Bytes<'_> {

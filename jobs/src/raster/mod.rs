@@ -5,13 +5,17 @@
 //! format, another size, another profile) is none of its business.
 
 mod bytes;
+mod density;
 mod gif;
+mod ico;
 mod png;
 mod simple;
 mod tiff;
 
-use crate::{Budget, Error, Format, Source, webp};
-pub(crate) use bytes::Bytes;
+use crate::{Budget, Error, Format, Source, avif, jxl, webp};
+pub(crate) use bytes::{Bytes, whole};
+pub(crate) use density::{Density, Unit};
+pub(crate) use ico::others as others_of_icon;
 
 /// A decoded still picture in memory.
 #[derive(Debug)]
@@ -89,6 +93,8 @@ pub(crate) struct Carried {
     pub(crate) orientation: u8,
     /// Gamma and primaries of a picture that has no profile but these.
     pub(crate) gamma_only: Option<Tone>,
+    /// Pixels to a unit of length.
+    pub(crate) density: Option<Density>,
 }
 
 impl Default for Carried {
@@ -99,6 +105,7 @@ impl Default for Carried {
             xmp: None,
             orientation: 1,
             gamma_only: None,
+            density: None,
         }
     }
 }
@@ -125,17 +132,12 @@ pub(crate) fn read(format: Format, source: &dyn Source, budget: &Budget) -> Resu
         Format::Bmp | Format::Qoi | Format::Pnm => simple::read(format, source, budget),
         Format::Apng => Err(unsupported("an animated PNG as a still picture")),
         Format::Webp => webp::read(source, budget),
-        Format::Jpeg
-        | Format::Ico
-        | Format::Avif
-        | Format::Heic
-        | Format::Jxl
-        | Format::Jp2
-        | Format::Psd
-        | Format::Raw => Err(unsupported(format!(
-            "reading the pixels of {} files",
-            format.name()
-        ))),
+        Format::Ico => ico::read(source, budget),
+        Format::Avif => avif::read(source, budget),
+        Format::Jxl => jxl::read(source, budget),
+        Format::Jpeg | Format::Heic | Format::Jp2 | Format::Psd | Format::Raw => Err(unsupported(
+            format!("reading the pixels of {} files", format.name()),
+        )),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Text other than XMP is not carried into other formats. `cICP` other than plain sRGB (HDR first of all) is refused: no
 //! other format's reader would see it.
 
-use super::{Carried, Depth, Layout, Raster, Tone, unsupported};
+use super::{Carried, Density, Depth, Layout, Raster, Tone, unsupported};
 use crate::metadata::{carried_chunks, orientation_of_chunks};
 use crate::png::{Chunk, Plain, read_chunks, read_plain};
 use crate::{Budget, Error, Source};
@@ -58,6 +58,7 @@ fn carried(chunks: &[Chunk]) -> Carried {
     Carried {
         orientation: orientation_of_chunks(chunks).map_or(1, |turn| turn as u8),
         gamma_only: tone(chunks).filter(|_| !named),
+        density: find(chunks, b"pHYs").and_then(Density::of_phys),
         icc: parts.icc,
         exif: parts.exif,
         xmp: parts.xmp,

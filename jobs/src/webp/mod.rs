@@ -17,7 +17,7 @@ use crate::door::{Compressed, Keep, Kept, Note, Written};
 use crate::metadata::{
     Report, carried_pieces, orientation_of_pieces, resized_pieces, strip_pieces,
 };
-use crate::raster::{Carried, Depth, Raster};
+use crate::raster::{Carried, Depth, Raster, whole};
 use crate::{Budget, Error, Format, Goal, Options, Sink, Source};
 use content::{Coded, Content, Facts, Way};
 pub(crate) use image::Lossy;
@@ -72,7 +72,7 @@ pub(crate) fn read(source: &dyn Source, budget: &Budget) -> Result<Raster, Error
         icc: parts.icc,
         exif: parts.exif,
         xmp: parts.xmp,
-        gamma_only: None,
+        ..Carried::default()
     };
     budget.free(bytes);
     Ok(Raster {
@@ -240,25 +240,6 @@ impl Job<'_> {
             notes: self.report.notes,
         }))
     }
-}
-
-/// The file in memory: libwebp wants a picture's data in one piece.
-fn whole(source: &dyn Source, budget: &Budget) -> Result<Vec<u8>, Error> {
-    let length = usize::try_from(source.len()).unwrap_or(usize::MAX);
-    let mut bytes = budget.vec(length)?;
-    bytes.resize(length, 0);
-    let mut filled = 0;
-    while filled < length {
-        match source
-            .read_at(filled as u64, &mut bytes[filled..])
-            .map_err(Error::Read)?
-        {
-            0 => break,
-            count => filled += count,
-        }
-    }
-    bytes.truncate(filled);
-    Ok(bytes)
 }
 
 fn corrupt(what: impl Into<String>) -> Error {

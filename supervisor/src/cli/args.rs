@@ -110,7 +110,7 @@ pub struct PlaceArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Result")]
 pub struct ResultArgs {
-    /// Quality from 1 to 100 on the scale of libjpeg, for WebP of libwebp [default: 80, unless a size or score is asked for]
+    /// Quality from 1 to 100 on the scale of libjpeg, for WebP of libwebp, for AVIF of libheif [default: 80, unless a size or score is asked for]
     #[arg(short, long, value_name = "N", value_parser = values::within::<u8>(1, 100))]
     pub quality: Option<u8>,
     /// Largest size of each result, such as 300KB (300,000 bytes), 300KiB or 40% of the input; the best quality that fits
@@ -125,7 +125,7 @@ pub struct ResultArgs {
     /// Lowest quality --max-size may use; below it the original is kept [default: 5]
     #[arg(long, value_name = "N", value_parser = values::within::<u8>(1, 100))]
     pub min_quality: Option<u8>,
-    /// Format of the results [default: same]
+    /// Format of the results; avif only in a build with --features avif [default: same]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<FormatArg>,
     /// From 0 (fastest) to 9 (smallest) [default: 5]

@@ -17,6 +17,9 @@ pub enum FormatArg {
     Png,
     /// WebP.
     Webp,
+    /// AVIF.
+    #[value(hide = !pressroom_shared::AVIF)]
+    Avif,
 }
 
 /// `--progressive`.

@@ -57,6 +57,7 @@ fn wanted(format: Format) -> Result<jobs::Wanted, &'static str> {
         Format::Jpeg => Ok(jobs::Wanted::Jpeg),
         Format::Png => Ok(jobs::Wanted::Png),
         Format::Webp => Ok(jobs::Wanted::Webp),
+        Format::Avif if pressroom_shared::AVIF => Ok(jobs::Wanted::Avif),
         Format::Avif => Err("--format avif"),
     }
 }

@@ -81,6 +81,10 @@ fn a_missing_staging_folder_is_refused() {
 }
 
 fn what_cannot_be_done_is_refused() {
+    if pressroom_shared::AVIF {
+        eprintln!("SKIPPED: this build can do all that can be asked for");
+        return;
+    }
     let words = refusal(|go| go.settings.format = pressroom_shared::Format::Avif);
     assert!(words.contains("--format avif is not supported"), "{words}");
 }

@@ -9,8 +9,9 @@ mod exif;
 mod header;
 mod unpack;
 
-use super::{Bytes, Carried, Depth, Layout, Raster, corrupt, room, unsupported};
+use super::{Bytes, Carried, Density, Depth, Layout, Raster, Unit, corrupt, room, unsupported};
 use crate::{Budget, Error, Format, Source};
+use ::tiff::decoder::ifd::Value;
 use ::tiff::decoder::{Decoder, Limits};
 use ::tiff::{TiffError, tags::Tag};
 use std::io::BufReader;
@@ -61,7 +62,27 @@ fn carried(directory: &mut Directory<'_>) -> Carried {
             .filter(|turn| (1..=8).contains(turn))
             .unwrap_or(1),
         gamma_only: None,
+        density: density(directory),
     }
+}
+
+/// Resolution in whole pixels to an inch or a centimetre (TIFF 6.0 section 8); other units are none.
+fn density(directory: &mut Directory<'_>) -> Option<Density> {
+    let unit = directory.find_tag_unsigned::<u16>(Tag::ResolutionUnit);
+    let unit = match unit.ok()? {
+        None | Some(2) => Unit::Inch,
+        Some(3) => Unit::Centimetre,
+        Some(_) => return None,
+    };
+    let mut number = |tag| {
+        let found = directory.find_tag(tag).ok()??;
+        if let Value::Rational(over, under) = found {
+            let value = f64::from(over) / f64::from(under);
+            return (value.is_finite() && value < 1e9).then_some(value.round() as u32);
+        }
+        None
+    };
+    Density::new(number(Tag::XResolution)?, number(Tag::YResolution)?, unit)
 }
 
 /// The bytes of a tag's value.

@@ -29,6 +29,7 @@ pub(super) fn settings(
     if result.target.is_some() {
         refuse_target(result, metadata)?;
     }
+    refuse_absent(result)?;
     if result.shrink_to_fit.is_some() && result.max_size.is_none() {
         return Err(Conflict::new(
             &["shrink-to-fit"],
@@ -226,7 +227,19 @@ fn format(format: FormatArg) -> Format {
         FormatArg::Jpeg => Format::Jpeg,
         FormatArg::Png => Format::Png,
         FormatArg::Webp => Format::Webp,
+        FormatArg::Avif => Format::Avif,
     }
+}
+
+/// What this build was not told to do.
+fn refuse_absent(result: &ResultArgs) -> Resolved<()> {
+    if result.format == Some(FormatArg::Avif) && !pressroom_shared::AVIF {
+        return Err(Conflict::new(
+            &["format"],
+            "--format avif: AVIF is not in this build: build with --features avif (needs cmake and nasm), or ask for webp",
+        ));
+    }
+    Ok(())
 }
 
 fn strip(kinds: &[StripArg]) -> Resolved<Strip> {
