@@ -14,6 +14,7 @@ mod format;
 mod gif;
 pub mod jpeg;
 mod metadata;
+mod moving;
 mod options;
 mod photo;
 mod png;

@@ -17,8 +17,7 @@ mod tiff;
 mod xmp;
 
 pub(crate) use carried::{
-    Changed, carried_segments, chunks_of, segments_of, strip_carried, thumbnail_note,
-    without_profile,
+    Changed, carried_segments, chunks_of, segments_of, strip_carried, taken, without_profile,
 };
 pub(crate) use gif::gif_text;
 pub(crate) use png::XMP as XMP_KEYWORD;

@@ -7,6 +7,8 @@ mod convert;
 mod fit;
 mod gif;
 mod golden;
+mod linear;
+mod moving;
 mod photo;
 mod png;
 mod resize;
