@@ -1,16 +1,18 @@
-//! How alike two pictures look, JPEG or PNG of eight bits: SSIMULACRA2, for `scripts/bench` and for people who tune the engine.
+//! How alike two pictures (JPEG, PNG, WebP) look: SSIMULACRA2, for `scripts/bench` and for people who tune the engine.
 //!
 //!     cargo run --release -p pressroom-jobs --example score -- ORIGINAL RESULT
 //!     cargo run --release -p pressroom-jobs --example score -- --pairs FILE
 //!
 //! FILE holds `ORIGINAL<tab>RESULT` a line; each line is answered by `ORIGINAL<tab>RESULT<tab>bytes<tab>score`. Lines with
 //! the same original should follow each other: the original's half of the work is then done once.
-//! Both pictures are decoded by a decoder that is not this project's own, so that the engine is not its own judge.
+//! Both pictures are decoded by decoders that are not this project's own, so that the engine is not its own judge. Alpha is
+//! ignored.
 
 #![expect(clippy::print_stdout, reason = "printing is what this program is for")]
 
 use fast_ssim2::{PixelDescriptor, PixelSlice, Ssimulacra2Reference};
-use std::io::{BufRead, BufReader};
+use image_webp::WebPDecoder;
+use std::io::{BufRead, BufReader, Cursor};
 use std::{env, error, fs};
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::bytestream::ZCursor;
@@ -75,30 +77,57 @@ struct Picture {
 impl Picture {
     fn read(path: &str) -> Result<Self> {
         let bytes = fs::read(path).map_err(|error| format!("{path}: {error}"))?;
-        if bytes.starts_with(b"\x89PNG") {
-            return Self::of_png(&bytes).map_err(|error| format!("{path}: {error}").into());
+        let read = if bytes.starts_with(b"\x89PNG") {
+            Self::of_png(&bytes)
+        } else if bytes.starts_with(b"RIFF") {
+            Self::of_webp(&bytes)
+        } else {
+            Self::of_jpeg(&bytes)
+        };
+        read.map_err(|error| format!("{path}: {error}").into())
+    }
+
+    fn of_png(bytes: &[u8]) -> Result<Self> {
+        let mut decoder = png::Decoder::new(Cursor::new(bytes));
+        decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::STRIP_16);
+        let mut reader = decoder.read_info()?;
+        let mut samples = vec![0; reader.output_buffer_size().ok_or("too large")?];
+        reader.next_frame(&mut samples)?;
+        let channels = reader.output_color_type().0.samples();
+        let (width, height) = (reader.info().width, reader.info().height);
+        Ok(Self::of_samples(&samples, channels, (width, height)))
+    }
+
+    fn of_webp(bytes: &[u8]) -> Result<Self> {
+        let mut decoder = WebPDecoder::new(Cursor::new(bytes))?;
+        let mut samples = vec![0; decoder.output_buffer_size().ok_or("too large")?];
+        decoder.read_image(&mut samples)?;
+        let channels = if decoder.has_alpha() { 4 } else { 3 };
+        Ok(Self::of_samples(&samples, channels, decoder.dimensions()))
+    }
+
+    /// From one to four channels: gray, gray and alpha, RGB, RGBA.
+    fn of_samples(samples: &[u8], channels: usize, (width, height): (u32, u32)) -> Self {
+        let colour = |pixel: &[u8]| match *pixel {
+            [r, g, b, ..] => [r, g, b],
+            [gray, ..] => [gray; 3],
+            [] => [0; 3],
+        };
+        Self {
+            width: width as usize,
+            height: height as usize,
+            rgb: samples.chunks_exact(channels).flat_map(colour).collect(),
         }
+    }
+
+    fn of_jpeg(bytes: &[u8]) -> Result<Self> {
         let options = DecoderOptions::default()
             .jpeg_set_out_colorspace(ColorSpace::RGB)
             .set_max_width(EDGE)
             .set_max_height(EDGE);
-        let mut decoder = JpegDecoder::new_with_options(ZCursor::new(&bytes[..]), options);
-        let rgb = decoder
-            .decode()
-            .map_err(|error| format!("{path}: {error:?}"))?;
+        let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
+        let rgb = decoder.decode().map_err(|error| format!("{error:?}"))?;
         let (width, height) = decoder.dimensions().ok_or("a picture without dimensions")?;
-        Ok(Self { width, height, rgb })
-    }
-
-    /// A PNG as other decoders write them: RGB of eight bits.
-    fn of_png(bytes: &[u8]) -> Result<Self> {
-        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info()?;
-        let mut rgb = vec![0; reader.output_buffer_size().ok_or("too large")?];
-        let info = reader.next_frame(&mut rgb)?;
-        if (info.color_type, info.bit_depth) != (png::ColorType::Rgb, png::BitDepth::Eight) {
-            return Err("not RGB of eight bits".into());
-        }
-        let (width, height) = (info.width as usize, info.height as usize);
         Ok(Self { width, height, rgb })
     }
 

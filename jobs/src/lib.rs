@@ -24,6 +24,7 @@ mod jxl;
 #[path = "jxl/absent.rs"]
 mod jxl;
 mod metadata;
+mod moving;
 mod options;
 mod photo;
 mod png;

@@ -19,6 +19,8 @@ pub struct Options {
     pub format: Wanted,
     /// Bounds on width and height.
     pub resize: Resize,
+    /// Averages light instead of its code where a picture becomes smaller in pixels.
+    pub linear_light: bool,
     /// Where a size cannot be reached at the lowest quality: shrink the picture, but not below this long edge in pixels.
     pub shrink_to_fit: Option<u32>,
     /// What becomes of an orientation other than upright.
@@ -48,6 +50,7 @@ impl Options {
             lossy_png: false,
             format: Wanted::Same,
             resize: Resize::default(),
+            linear_light: false,
             shrink_to_fit: None,
             orient: Orient::Keep,
             colours: Colours::Keep,

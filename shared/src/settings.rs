@@ -121,12 +121,20 @@ pub struct Resize {
     pub long_edge: Option<u32>,
     /// Longest short edge.
     pub short_edge: Option<u32>,
+    /// Averages light instead of its code. Last and left out where not asked for, so that settings without it are written,
+    /// and are known again in a ledger, as before it was there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub linear_light: bool,
 }
 
 impl Resize {
     /// Whether any bound is set.
     pub fn is_set(&self) -> bool {
-        *self != Self::default()
+        let unbound = Self {
+            linear_light: self.linear_light,
+            ..Self::default()
+        };
+        *self != unbound
     }
 }
 

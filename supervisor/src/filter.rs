@@ -163,6 +163,15 @@ pub fn is_image_name(path: &Path) -> bool {
     ends_as(path, &EXTENSIONS)
 }
 
+/// Whether a name leaves open that the picture is of a format that is only recognised, never converted.
+pub fn may_be_foreign(path: &Path) -> bool {
+    const CONVERTED: [&str; 16] = [
+        "jpg", "jpeg", "jpe", "jfif", "png", "apng", "webp", "gif", "tif", "tiff", "bmp", "dib",
+        "qoi", "pgm", "ppm", "pnm",
+    ];
+    !ends_as(path, &CONVERTED)
+}
+
 fn ends_as(path: &Path, extensions: &[&str]) -> bool {
     let extension = path.extension().and_then(OsStr::to_str);
     extension.is_some_and(|extension| {

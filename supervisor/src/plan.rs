@@ -101,11 +101,28 @@ impl Planner {
         self.output.is_some() && (self.naming.flatten || self.format != Format::Same)
     }
 
+    /// Whether a result may get another extension than its input has.
+    pub fn changes_formats(&self) -> bool {
+        self.output.is_some() && self.format != Format::Same
+    }
+
+    /// Places an original that will be kept whatever format is asked for, under its own extension.
+    ///
+    /// # Errors
+    /// Those of [`Planner::place`].
+    pub fn place_kept(&self, source: &Path, mirrored: &Path) -> Result<Place, PlanError> {
+        self.place_as(Format::Same, source, mirrored)
+    }
+
     /// Places the output of `source`, which is called `mirrored` below the output folder if nothing changes its name.
     ///
     /// # Errors
     /// If the name is too long, leads out of the output folder or hits an input.
     pub fn place(&self, source: &Path, mirrored: &Path) -> Result<Place, PlanError> {
+        self.place_as(self.format, source, mirrored)
+    }
+
+    fn place_as(&self, format: Format, source: &Path, mirrored: &Path) -> Result<Place, PlanError> {
         let Some(output) = &self.output else {
             return Ok(Place {
                 target: mirrored.to_owned(),
@@ -118,7 +135,7 @@ impl Planner {
         {
             return Err(PlanError::Escapes);
         }
-        let name = self.name(mirrored.file_name().ok_or(PlanError::Escapes)?);
+        let name = self.name(mirrored.file_name().ok_or(PlanError::Escapes)?, format);
         let target = if self.naming.flatten {
             PathBuf::from(name)
         } else {
@@ -143,13 +160,13 @@ impl Planner {
     }
 
     /// The file name with suffix and extension of the result.
-    fn name(&self, name: &OsStr) -> OsString {
+    fn name(&self, name: &OsStr, format: Format) -> OsString {
         let (stem, extension) = split(name);
         let mut made = stem.to_owned();
         if let Some(suffix) = &self.naming.suffix {
             made.push(suffix);
         }
-        let wanted = spellings(self.format);
+        let wanted = spellings(format);
         let fits = |have: &OsStr| wanted.iter().any(|one| have.eq_ignore_ascii_case(one));
         let extension = match (wanted.first(), extension) {
             (None, have) => have,

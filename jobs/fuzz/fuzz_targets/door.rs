@@ -43,6 +43,7 @@ fn wide_options(bytes: &[u8]) -> Options {
             long_edge: bound(last(9)),
             ..Resize::default()
         },
+        linear_light: last(13) % 2 == 1,
         orient: if last(11) % 2 == 0 {
             Orient::Keep
         } else {

@@ -10,13 +10,13 @@ mod planar;
 mod recolour;
 mod write;
 
-pub(crate) use recolour::{Recolouring, recolour, recolouring};
+pub(crate) use recolour::{Recolouring, recolouring, repaint};
 
 use crate::door::{Compressed, Keep, Kept, Note};
 use crate::metadata::Changed;
 use crate::options::{Colours, Orient};
 use crate::raster::{Carried, Density, Layout, Raster};
-use crate::shrink::{self, Samples};
+use crate::shrink::{self, Nature, Samples};
 use crate::turn::Turn;
 use crate::{Budget, Error, Format, Goal, Options, Sink, SizeLimit, Source, Wanted};
 use colour::Converted;
@@ -216,7 +216,8 @@ fn prepare(
     };
     let resized = size.is_some();
     if let Some(size) = size {
-        raster = resize(raster, used, size, budget)?;
+        notes.extend(by_code(options, raster.layout == Layout::Cmyk));
+        raster = resize(raster, used, size, options.linear_light, budget)?;
     }
     raster = turned(raster, turn, budget)?;
     let asked = options.colours == Colours::Srgb;
@@ -248,6 +249,12 @@ fn prepare(
     }))
 }
 
+/// What the user should know where light cannot be averaged, since the colours are ink.
+pub(crate) fn by_code(options: &Options, ink: bool) -> Option<Note> {
+    let what = "linear light: ink (CMYK) was resized as it is coded";
+    (options.linear_light && ink).then(|| Note::Dropped(what.to_owned()))
+}
+
 fn no_profile() -> Keep {
     Keep::WouldLose("its ink colours (CMYK), which no usable profile describes".to_owned())
 }
@@ -266,11 +273,12 @@ fn needs_srgb(raster: &Raster, target: Target) -> bool {
     }
 }
 
-/// Resamples to a new size the part of a picture that counts.
+/// Resamples to a new size the part of a picture that counts; `linear` asks for light to be averaged, which ink is not.
 fn resize(
     raster: Raster,
     used: (f64, f64),
     size: (u32, u32),
+    linear: bool,
     budget: &Budget,
 ) -> Result<Raster, Error> {
     let kind = match (raster.layout.channels(), raster.depth.bytes()) {
@@ -289,8 +297,12 @@ fn resize(
         height: raster.height,
         kind,
     };
-    let alpha = raster.layout != Layout::Cmyk;
-    let small = shrink::resample(from, used, size, alpha, budget)?;
+    let coloured = raster.layout != Layout::Cmyk;
+    let nature = Nature {
+        alpha: coloured,
+        linear: linear && coloured,
+    };
+    let small = shrink::resample(from, used, size, nature, budget)?;
     Ok(Raster {
         width: size.0,
         height: size.1,

@@ -134,7 +134,7 @@ fn jpeg(
         mut raster,
         segments,
         mut notes,
-    } = crate::jpeg::pixels::read(source, size, budget)?;
+    } = crate::jpeg::pixels::read(source, scaled(size, options), budget)?;
     let (carried, lost) = carried(&segments, options);
     raster.carried = carried;
     notes.extend(lost);
@@ -145,6 +145,12 @@ fn jpeg(
         notes,
         chunks: None,
     }))
+}
+
+/// The size that a JPEG may be decoded towards. Not at all where light is to be averaged: a transform at a part of its size
+/// averages the coded samples.
+pub(super) fn scaled(size: Option<(u32, u32)>, options: &Options) -> Option<(u32, u32)> {
+    size.filter(|_| !options.linear_light)
 }
 
 /// What goes along with a JPEG's pixels, and what has no place elsewhere.

@@ -86,8 +86,10 @@ impl Plan {
             Orient::Apply => Turn::of(orientation),
             Orient::Keep => Turn::default(),
         };
+        // Light is a matter of all three colours of a pixel.
+        let by_light = size.is_some() && options.linear_light;
         let even = across % 2 == 0 && down % 2 == 0;
-        if !ycc || across > LONGEST || down > LONGEST || !(turn.is_upright() || even) {
+        if !ycc || by_light || across > LONGEST || down > LONGEST || !(turn.is_upright() || even) {
             return None;
         }
         // Both fit: they are at most the frame's own sides.
@@ -155,6 +157,7 @@ mod tests {
             lossy_png: false,
             format: Output::Webp,
             resize: Resize::default(),
+            linear_light: false,
             shrink_to_fit: None,
             orient,
             colours: Colours::Keep,

@@ -1,4 +1,4 @@
-//! A JPEG that stays one, but in sRGB: whether its pixels have to change for that, and changing them.
+//! A JPEG that stays one, but whose pixels must change by way of their colours: for sRGB, or to become smaller by their light.
 
 use super::colour::{self, Converted};
 use crate::door::{Compressed, Keep, Note};
@@ -48,13 +48,13 @@ pub(crate) fn recolouring(frame: &Frame, segments: &[Segment]) -> Recolouring {
     }
 }
 
-/// Converts the JPEG in `source`, whose pixels are in the colours of `icc`, to sRGB at `size` as stored, turned.
+/// Writes the JPEG in `source` at `size` as stored, turned, and in sRGB if its pixels are in the colours of `icc`.
 ///
 /// # Errors
 /// See [`Error`].
-pub(crate) fn recolour(
+pub(crate) fn repaint(
     source: &dyn Source,
-    icc: Vec<u8>,
+    icc: Option<Vec<u8>>,
     size: Option<(u32, u32)>,
     turn: Turn,
     sink: &mut dyn Sink,
@@ -63,26 +63,31 @@ pub(crate) fn recolour(
 ) -> Result<Compressed, Error> {
     let header = crate::jpeg::decode::read_header(source, budget)?;
     let whole = (header.frame.width, header.frame.height);
-    let decoded = pixels::read(source, size, budget)?;
+    let decoded = pixels::read(source, super::open::scaled(size, options), budget)?;
     let mut raster = decoded.raster;
     raster.carried = Carried {
-        icc: Some(icc),
+        icc,
         ..Carried::default()
     };
     if let Some(size) = size {
         let used = super::open::used(&raster, (whole.0.into(), whole.1.into()));
-        raster = super::resize(raster, used, size, budget)?;
+        raster = super::resize(raster, used, size, options.linear_light, budget)?;
     }
     raster = super::turned(raster, turn, budget)?;
-    let raster = match colour::to_srgb(raster, budget)? {
-        Converted::Srgb(raster) | Converted::Kept(raster, _) => raster,
-        Converted::NoProfile => return Err(Error::Verify("a profile came and went".to_owned())),
-    };
-    let changed = Changed {
-        srgb: true,
-        ..Changed::default()
-    };
-    let (mut segments, _) = changed.edit_segments(without_profile(decoded.segments));
+    let mut segments = decoded.segments;
+    if raster.carried.icc.is_some() {
+        raster = match colour::to_srgb(raster, budget)? {
+            Converted::Srgb(raster) | Converted::Kept(raster, _) => raster,
+            Converted::NoProfile => {
+                return Err(Error::Verify("a profile came and went".to_owned()));
+            }
+        };
+        let changed = Changed {
+            srgb: true,
+            ..Changed::default()
+        };
+        (segments, _) = changed.edit_segments(without_profile(segments));
+    }
     // Adobe's marker tells how the old components were made.
     segments.retain(|segment| segment.marker != 0xee || !segment.payload.starts_with(b"Adobe"));
     paint::write(

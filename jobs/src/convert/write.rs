@@ -4,7 +4,7 @@ use super::{Picture, Target};
 use crate::door::{Compressed, Keep, Kept, Note};
 use crate::jpeg::frame::Segment;
 use crate::jpeg::paint;
-use crate::metadata::{Changed, chunks_of, segments_of, strip_carried, thumbnail_note};
+use crate::metadata::{Changed, chunks_of, segments_of, strip_carried, strip_chunks, taken};
 use crate::png::{self, Chunk, Place, Plain};
 use crate::raster::{Carried, Density, Depth, Layout, Raster};
 use crate::{Budget, Error, Format, Options, Sink};
@@ -199,10 +199,10 @@ fn edited(mut chunks: Vec<Chunk>, changed: Changed) -> (Vec<Chunk>, Vec<Note>) {
         b"iCCP" | b"gAMA" | b"cHRM" | b"sRGB" | b"cICP" | b"mDCV" | b"cLLI" => !changed.srgb,
         _ => true,
     });
-    let mut lost = Vec::new();
+    let lost = taken(strip_chunks(&mut chunks, &changed.unfit()));
     for chunk in &mut chunks {
         match &chunk.name {
-            b"eXIf" if changed.edit_exif(&mut chunk.payload) => lost.push(thumbnail_note()),
+            b"eXIf" => changed.edit_exif(&mut chunk.payload),
             b"iTXt" => changed.edit_xmp(&mut chunk.payload),
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! How much memory a job needs in all, where its budget refused a part of it. The claim that is refused first says little:
 //! who raises the cap by it meets the next one. Knows what jobs take for a pixel, as measured; allocates nothing.
 
-use crate::{Budget, Error, Format, Goal, Options, Source, Wanted};
+use crate::{Budget, Error, Format, Goal, Options, Resize, Source, Wanted};
 
 /// What everything takes that does not grow with the picture.
 const ANYWAY: u64 = 16 << 20;
@@ -9,6 +9,13 @@ const ANYWAY: u64 = 16 << 20;
 /// Bytes to a pixel that scoring in strips takes, and to a pixel of the width: see `jpeg::score`.
 const SCORED: u64 = 16;
 const STRIP: u64 = 320 * 95;
+
+/// Bytes to a pixel that light takes more than its code: four channels of twice the size, with alpha multiplied in and resampled
+/// one way.
+const LIGHT: u64 = 4 * 4 * 3;
+
+/// The same of what moves while it is resized: a dozen canvases of RGBA, of the old size or the new.
+const CANVASES: u64 = 4 * 12;
 
 /// What a PNG takes beside: the packer's tables, counts of colours, and the way from colours to entries of a palette.
 const PACKER: u64 = 32 << 20;
@@ -24,9 +31,13 @@ pub(super) fn named(
     let Error::OverBudget { needed, cap } = error else {
         return error;
     };
+    let light = if options.linear_light { LIGHT } else { 0 };
+    let resized = options.resize != Resize::default();
+    let moves = matches!(format, Format::Gif | Format::Apng | Format::Webp);
+    let canvases = if moves && resized { CANVASES } else { 0 };
     let pixels = budget
         .declared()
-        .saturating_mul(bytes_a_pixel(format, options));
+        .saturating_mul(bytes_a_pixel(format, options) + light + canvases);
     // The file itself, and a result that grows in memory and may double once.
     let files = source.len().saturating_mul(3);
     let fixed = ANYWAY + if is_png(format, options) { PACKER } else { 0 };

@@ -138,6 +138,11 @@ pub(super) fn jobs() -> Vec<Options> {
             ..plain()
         },
         Options {
+            resize: bounded(20),
+            linear_light: true,
+            ..plain()
+        },
+        Options {
             lossy_png: true,
             colours: Colours::Srgb,
             ..plain()

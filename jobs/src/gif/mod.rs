@@ -2,14 +2,16 @@
 //! palettes, times, disposal, transparency, loops, comments, extensions) is copied as it stands ([`blocks`]).
 //!
 //! Since palettes and places stay, equal indices mean equal pictures: each frame's new data is decoded again and compared
-//! index by index before it is used. Sizes and colours never change; a size asked for is met without loss or not at all.
+//! index by index before it is used. A size in bytes is met without loss or not at all. Only where fewer pixels are asked for are
+//! pictures and palettes new ([`shrunk`]).
 
 mod blocks;
 mod lzw;
+mod shrunk;
 
 use crate::door::{Compressed, Keep, Kept, Note, Written};
 use crate::metadata::{gif_text, profile_note};
-use crate::{Budget, Error, Format, Goal, Options, Sink, Source, Strip};
+use crate::{Budget, Error, Format, Goal, Options, Sink, Source, Strip, shrink};
 use blocks::{Block, Frame, Gif};
 
 /// What coding holds beside a frame's indices: two sets of tables.
@@ -29,6 +31,14 @@ pub(crate) fn compress(
     read_whole(source, &mut bytes)?;
     let gif = blocks::parse(&bytes)?;
     budget.admit_pixels(gif.size.0.into(), gif.size.1.into())?;
+    let (width, height) = gif.size;
+    if let Some(size) = shrink::size(width.into(), height.into(), false, options.resize) {
+        let (file, notes) = shrunk::file(&bytes, &gif, size, options.linear_light, budget)?;
+        let done = shrink::anew(Format::Gif, source.len(), options, |asked| {
+            compress(&file.as_slice(), sink, asked, budget)
+        })?;
+        return Ok(done.with_notes(notes));
+    }
     let mut job = Job {
         gif: &gif,
         notes: Job::noted(&gif),

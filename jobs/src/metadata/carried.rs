@@ -2,7 +2,7 @@
 //! pixels of another size, direction or colour ask for.
 
 use super::png::{Parts, XMP as XMP_KEYWORD, pack, strip_chunks};
-use super::segments::{EXIF, EXTENDED_XMP, ICC, Kind, XMP};
+use super::segments::{EXIF, EXTENDED_XMP, ICC, Kind, XMP, strip_segments};
 use super::{Report, exif, photoshop, xmp};
 use crate::Strip;
 use crate::door::Note;
@@ -167,17 +167,25 @@ pub(crate) struct Changed {
 }
 
 impl Changed {
-    /// Edits an EXIF block; says whether a small picture went, which would lie on its side.
-    pub(crate) fn edit_exif(self, block: &mut Vec<u8>) -> bool {
+    /// Edits an EXIF block.
+    pub(crate) fn edit_exif(self, block: &mut [u8]) {
         if let Some(size) = self.size {
             let _ = exif::set_size(block, size);
         }
         if self.srgb {
             let _ = exif::set_srgb(block);
         }
-        self.upright && {
+        if self.upright {
             let _ = exif::set_upright(block);
-            exif::remove_thumbnail(block) == Ok(true)
+        }
+    }
+
+    /// What is to be taken out first: small pictures would lie on their side beside one that was turned. A block too damaged to
+    /// be searched for one goes whole.
+    pub(crate) fn unfit(self) -> Strip {
+        Strip {
+            thumbnail: self.upright,
+            ..Strip::default()
         }
     }
 
@@ -193,37 +201,32 @@ impl Changed {
         if self.upright {
             carried.orientation = 1;
         }
-        let lost = carried
-            .exif
-            .as_mut()
-            .is_some_and(|exif| self.edit_exif(exif));
+        let lost = taken(strip_carried(carried, &self.unfit()));
+        if let Some(exif) = &mut carried.exif {
+            self.edit_exif(exif);
+        }
         carried.xmp.iter_mut().for_each(|xmp| self.edit_xmp(xmp));
         // Some formats tell the direction outside EXIF.
         let turned = u16::from(carried.orientation);
         if turned != 1 && carried.exif.is_none() {
             carried.exif = Some(exif::only_orientation(turned));
         }
-        lost.then(thumbnail_note).into_iter().collect()
+        lost
     }
 
-    /// Edits JPEG segments. A block that goes on in further segments keeps its small picture: taking it apart is not worth
-    /// it, and readers of such blocks hardly look for one.
-    pub(crate) fn edit_segments(self, mut segments: Vec<Segment>) -> (Vec<Segment>, Vec<Note>) {
-        let mut lost = false;
+    /// Edits JPEG segments.
+    pub(crate) fn edit_segments(self, segments: Vec<Segment>) -> (Vec<Segment>, Vec<Note>) {
+        let (mut segments, report) = strip_segments(segments, &self.unfit());
         for segment in &mut segments {
             match Kind::of(segment) {
-                Kind::Exif => {
-                    let mut block = segment.payload.split_off(EXIF.len());
-                    lost |= self.edit_exif(&mut block);
-                    segment.payload.append(&mut block);
-                }
+                Kind::Exif => self.edit_exif(&mut segment.payload[EXIF.len()..]),
                 Kind::Xmp => self.edit_xmp(&mut segment.payload[XMP.len()..]),
                 Kind::ExtendedXmp => self.edit_xmp(&mut segment.payload[EXTENDED_XMP.len()..]),
                 Kind::MoreExif | Kind::Icc | Kind::Photoshop | Kind::Comment => {}
                 Kind::Jfif | Kind::Jfxx | Kind::GainMap | Kind::Other => {}
             }
         }
-        (segments, lost.then(thumbnail_note).into_iter().collect())
+        (segments, taken(report))
     }
 }
 
@@ -234,8 +237,16 @@ pub(crate) fn say_upright(mut block: Vec<u8>) -> Vec<u8> {
     block
 }
 
+/// What was taken out because it no longer fits.
+pub(crate) fn taken(report: Report) -> Vec<Note> {
+    if !report.changed || !report.notes.is_empty() {
+        return report.notes;
+    }
+    vec![thumbnail_note()]
+}
+
 /// What making a picture upright takes away.
-pub(crate) fn thumbnail_note() -> Note {
+fn thumbnail_note() -> Note {
     Note::Dropped("the small picture in EXIF, which would lie on its side".to_owned())
 }
 
@@ -311,6 +322,41 @@ mod tests {
         let (segments, notes) = changed.edit_segments(segments_of(&carried()).0);
         let (parts, _) = carried_segments(&segments);
         assert_eq!((parts.exif, notes), (edited.exif, vec![thumbnail_note()]));
+    }
+
+    #[test]
+    fn no_small_picture_stays_beside_a_turned_one_wherever_it_was() {
+        let upright = Changed {
+            upright: true,
+            ..Changed::default()
+        };
+        let segment = |marker, payload: &[u8]| Segment {
+            marker,
+            payload: payload.to_vec(),
+        };
+        let block = exif::tests::block();
+        let (front, behind) = block.split_at(120);
+        let segments = vec![
+            segment(0xe0, b"JFIF\0\x01\x01\0\0\x01\0\x01\x01\x01abc"),
+            segment(0xe0, b"JFXX\0\x10\xff\xd8small\xff\xd9"),
+            // A block that goes on in a second segment.
+            segment(0xe1, &[EXIF, front].concat()),
+            segment(0xe1, &[EXIF, behind].concat()),
+            segment(0xed, b"Photoshop 3.0\08BIM\x04\x0c\0\0\0\0\0\x04tiny"),
+        ];
+        let (left, notes) = upright.edit_segments(segments);
+        assert_eq!(notes, [thumbnail_note()]);
+        assert_eq!(super::super::orientation_of_segments(left.iter()), Some(1));
+        let bytes: Vec<u8> = left
+            .into_iter()
+            .flat_map(|segment| segment.payload)
+            .collect();
+        for word in [&b"abc"[..], b"small", b"thumb", b"tiny"] {
+            assert!(
+                !bytes.windows(word.len()).any(|window| window == word),
+                "{word:?}"
+            );
+        }
     }
 
     #[test]

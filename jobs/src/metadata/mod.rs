@@ -19,8 +19,8 @@ mod xmp;
 #[cfg(any(feature = "avif", feature = "jxl"))]
 pub(crate) use carried::say_upright;
 pub(crate) use carried::{
-    Changed, carried_segments, chunks_of, density_of_segments, segments_of, strip_carried,
-    thumbnail_note, without_profile,
+    Changed, carried_segments, chunks_of, density_of_segments, segments_of, strip_carried, taken,
+    without_profile,
 };
 pub(crate) use gif::gif_text;
 pub(crate) use png::XMP as XMP_KEYWORD;

@@ -2,7 +2,7 @@
 
 use super::behind::Behind;
 use super::outline::Outline;
-use crate::convert::{Recolouring, recolour, recolouring};
+use crate::convert::{Recolouring, by_code, recolouring, repaint};
 use crate::door::{Compressed, Keep, Note};
 use crate::jpeg::frame::{Frame, Segment};
 use crate::metadata::{Changed, orientation_of_segments};
@@ -18,6 +18,8 @@ pub(super) struct Pixels {
     turn: Turn,
     /// The profile that the pixels are to be converted from.
     profile: Option<Vec<u8>>,
+    /// It becomes smaller by its light.
+    linear: bool,
     /// The profile goes, since it says nothing but sRGB.
     pub(super) drops_profile: bool,
     /// What the metadata must say afterwards.
@@ -47,6 +49,11 @@ pub(super) fn asked(
     let mut pixels = Pixels::default();
     let (width, height) = (u32::from(frame.width), u32::from(frame.height));
     pixels.size = shrink::size(width, height, orientation >= 5, options.resize);
+    if pixels.size.is_some() {
+        let has_light = matches!(frame.components.len(), 1 | 3);
+        pixels.linear = options.linear_light && has_light;
+        pixels.notes.extend(by_code(options, !has_light));
+    }
     if turns {
         pixels.turn(Turn::of(orientation), &frame, behind, options);
     }
@@ -146,8 +153,13 @@ impl Pixels {
         budget: &Budget,
     ) -> Result<Compressed, Error> {
         match (&self.profile, self.size) {
-            (Some(icc), size) => {
-                recolour(source, icc.clone(), size, self.turn, sink, options, budget)
+            (Some(_), size) => {
+                let icc = self.profile.clone();
+                repaint(source, icc, size, self.turn, sink, options, budget)
+            }
+            // Resampling each component alone would average its code.
+            (None, Some(_)) if self.linear => {
+                repaint(source, None, self.size, self.turn, sink, options, budget)
             }
             (None, Some(size)) => {
                 shrink::compress_jpeg(source, size, self.turn, sink, options, budget)

@@ -52,6 +52,12 @@ impl<'a> Frames<'a> {
         self.reader.output_color_type()
     }
 
+    /// How many frames an animation has, and how often they are played (0 is without end).
+    pub(super) fn animation(&self) -> Option<(u32, u32)> {
+        let control = self.reader.info().animation_control;
+        control.map(|control| (control.num_frames, control.num_plays))
+    }
+
     /// Everything a frame's control chunk says but its number in the sequence.
     pub(super) fn control(&self) -> Option<Control> {
         self.reader.info().frame_control.map(|frame| {

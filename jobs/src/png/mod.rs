@@ -15,6 +15,7 @@ mod lossy;
 mod pixels;
 mod plain;
 mod scan;
+mod shrunk;
 mod splice;
 mod verify;
 
@@ -41,6 +42,14 @@ pub(crate) fn compress(
     budget.admit_pixels(layout.header.width.into(), layout.header.height.into())?;
     if let Some(why) = layout.reason_to_keep() {
         return Ok(layout.kept(Keep::WouldLose(why.to_owned())));
+    }
+    if let Some(size) = layout.smaller(options).filter(|_| layout.animated) {
+        let linear = options.linear_light;
+        let (file, notes) = shrunk::file(source, &layout, size, linear, budget)?;
+        let done = shrink::anew(Format::Apng, source.len(), options, |asked| {
+            compress(&file.as_slice(), sink, asked, budget)
+        })?;
+        return Ok(done.with_notes(notes));
     }
     if let Some(size) = layout.smaller(options) {
         return shrink::compress_png(source, size, sink, &options.without_resize(), budget);
@@ -84,16 +93,15 @@ pub(crate) fn size(source: &dyn Source, budget: &Budget) -> Result<(u32, u32, bo
 }
 
 impl Layout {
-    /// The size it must shrink to, if any; an animation stays as large as it is.
+    /// The size it must shrink to, if any.
     fn smaller(&self, options: &Options) -> Option<(u32, u32)> {
         let turned = orientation_of_chunks(&self.others).is_some_and(|turn| turn >= 5);
-        let size = shrink::size(
+        shrink::size(
             self.header.width,
             self.header.height,
             turned,
             options.resize,
-        );
-        size.filter(|_| !self.animated)
+        )
     }
 
     /// The answer for an original left as it is.

@@ -2,10 +2,12 @@
 //!
 //! A JPEG is resized component by component in its own colours and sampling ([`jpeg`]): blocks are transformed back at the
 //! smallest size that suffices, resampled, transformed again in steps of 1 and handed to the engine's own search. A PNG
-//! ([`png`]) is resampled in its own depth, alpha multiplied in, and handed to the PNG module.
+//! ([`png`]) is resampled in its own depth, alpha multiplied in, and handed to the PNG module. [`linear`] is the way
+//! through light instead of code, where that is asked for.
 
 mod fitting;
 mod jpeg;
+mod linear;
 mod png;
 mod resample;
 mod transpose;
@@ -13,9 +15,39 @@ mod transpose;
 pub(crate) use fitting::{Unfitted, fit, note};
 pub(crate) use jpeg::compress as compress_jpeg;
 pub(crate) use png::compress as compress_png;
-pub(crate) use resample::{Samples, resample, resample_plane, resample_rgb};
+pub(crate) use resample::{Nature, Samples, resample, resample_plane, resample_rgb};
 
-use crate::Resize;
+use crate::door::{Compressed, Keep, Kept};
+use crate::{Error, Format, Options, Resize};
+
+/// Compresses a file of new pixels by `work`, which is given what is asked of it: there is no original to prefer, so whether
+/// the result was worth it is asked of the real one, of `before` bytes.
+///
+/// # Errors
+/// Those of `work`.
+pub(crate) fn anew(
+    format: Format,
+    before: u64,
+    options: &Options,
+    work: impl FnOnce(&Options) -> Result<Compressed, Error>,
+) -> Result<Compressed, Error> {
+    let asked = Options {
+        force: true,
+        goal: options.goal.of_input(before),
+        ..options.without_resize()
+    };
+    Ok(match work(&asked)? {
+        Compressed::Written(written) if !options.is_worth(before, written.bytes) => {
+            Compressed::Kept(Kept {
+                format,
+                why: Keep::NotSmaller,
+                notes: written.notes,
+            })
+        }
+        Compressed::Written(written) => Compressed::Written(written),
+        Compressed::Kept(kept) => Compressed::Kept(kept),
+    })
+}
 
 /// The size a picture of `width` by `height` stored pixels must shrink to; `None` where it is small enough.
 ///

@@ -1,7 +1,7 @@
 //! A PNG made smaller in pixels, in its own depth; palettes become plain colours first and are found again afterwards.
 
-use super::resample::{Samples, resample};
-use crate::door::{Compressed, Keep, Kept};
+use super::resample::{Nature, Samples, resample};
+use crate::door::Compressed;
 use crate::png::{self, Plain};
 use crate::{Budget, Error, Format, Options, Sink, Source};
 use fast_image_resize::PixelType;
@@ -41,7 +41,11 @@ pub(crate) fn compress(
         height,
         kind,
     };
-    let small = resample(from, (width.into(), height.into()), size, true, budget)?;
+    let nature = Nature {
+        alpha: true,
+        linear: options.linear_light,
+    };
+    let small = resample(from, (width.into(), height.into()), size, nature, budget)?;
     let plain = Plain {
         bytes: small.bytes,
         width: size.0,
@@ -50,22 +54,7 @@ pub(crate) fn compress(
     };
     let file = png::write_plain(source, &plain, budget)?;
     budget.free(plain.bytes);
-    // The pixels are new, so there is no original to prefer; whether it was worth it is asked of the real one.
-    let asked = Options {
-        force: true,
-        goal: options.goal.of_input(source.len()),
-        ..options.clone()
-    };
-    let done = png::compress(&file.as_slice(), sink, &asked, budget)?;
-    match done {
-        Compressed::Written(written) if !options.is_worth(source.len(), written.bytes) => {
-            Ok(Compressed::Kept(Kept {
-                format: Format::Png,
-                why: Keep::NotSmaller,
-                notes: written.notes,
-            }))
-        }
-        Compressed::Written(written) => Ok(Compressed::Written(written)),
-        Compressed::Kept(kept) => Ok(Compressed::Kept(kept)),
-    }
+    super::anew(Format::Png, source.len(), options, |asked| {
+        png::compress(&file.as_slice(), sink, asked, budget)
+    })
 }

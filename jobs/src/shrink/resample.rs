@@ -1,5 +1,6 @@
-//! Lanczos resampling through `fast_image_resize`, of one or more channels, in eight or sixteen bits.
+//! Lanczos resampling through `fast_image_resize`, of one or more channels, in eight or sixteen bits, as coded or as light.
 
+use super::linear;
 use super::transpose::transposed;
 use crate::raster::Layout;
 use crate::{Budget, Error};
@@ -19,12 +20,36 @@ pub(crate) struct Samples {
     pub(crate) kind: PixelType,
 }
 
-/// Resamples the upper left `used` (across and down, in samples) of a picture to a new size. `alpha` says that the
-/// last of two or four channels is one.
+/// What the samples of a picture are, and what of them is averaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Nature {
+    /// The last of two or four channels is alpha; it is multiplied in.
+    pub(crate) alpha: bool,
+    /// Light is averaged, not its code.
+    pub(crate) linear: bool,
+}
+
+/// Resamples the upper left `used` (across and down, in samples) of a picture to a new size.
 ///
 /// # Errors
 /// [`Error::OverBudget`]; anything the library reports would be our mistake and is [`Error::Verify`].
 pub(crate) fn resample(
+    from: Samples,
+    used: (f64, f64),
+    to: (u32, u32),
+    Nature { alpha, linear }: Nature,
+    budget: &Budget,
+) -> Result<Samples, Error> {
+    if !linear {
+        return convolved(from, used, to, alpha, budget);
+    }
+    let kind = from.kind;
+    let small = convolved(linear::light(from, alpha, budget)?, used, to, alpha, budget)?;
+    linear::code(small, kind, alpha, budget)
+}
+
+/// The same on the samples as they are.
+fn convolved(
     from: Samples,
     used: (f64, f64),
     to: (u32, u32),
@@ -136,7 +161,7 @@ fn resample_down(from: Samples, used: f64, rows: u32, budget: &Budget) -> Result
         };
         return Ok(shortened(from, length, budget));
     }
-    resample(from, (width.into(), used), (width, rows), false, budget)
+    convolved(from, (width.into(), used), (width, rows), false, budget)
 }
 
 /// The same with rows as columns.
@@ -161,6 +186,7 @@ pub(crate) fn resample_rgb(
     layout: Layout,
     (width, height): (u32, u32),
     to: (u32, u32),
+    linear: bool,
     budget: &Budget,
 ) -> Result<Vec<u8>, Error> {
     let kind = match layout {
@@ -177,5 +203,9 @@ pub(crate) fn resample_rgb(
         kind,
     };
     let used = (width.into(), height.into());
-    resample(from, used, to, true, budget).map(|small| small.bytes)
+    let nature = Nature {
+        alpha: true,
+        linear,
+    };
+    resample(from, used, to, nature, budget).map(|small| small.bytes)
 }

@@ -16,16 +16,21 @@ pub(super) struct Animation<'a> {
     /// Width and height.
     pub(super) canvas: (u32, u32),
     /// Background and loops.
-    control: Piece<'a>,
-    frames: Vec<Frame<'a>>,
+    pub(super) control: Piece<'a>,
+    pub(super) frames: Vec<Frame<'a>>,
+    /// Whether its pixels are new.
+    pub(super) resized: bool,
+    /// Whether frames stored without loss only stand for lossy ones, whose pixels are new.
+    for_lossy: bool,
 }
 
 #[derive(Debug)]
-struct Frame<'a> {
-    head: &'a [u8],
-    image: Image<'a>,
+pub(super) struct Frame<'a> {
+    /// Place, size, time and flags.
+    pub(super) head: &'a [u8],
+    pub(super) image: Image<'a>,
     /// Chunks that nobody knows.
-    others: Vec<Piece<'a>>,
+    pub(super) others: Vec<Piece<'a>>,
 }
 
 impl<'a> Animation<'a> {
@@ -53,7 +58,23 @@ impl<'a> Animation<'a> {
                 .cloned()
                 .ok_or_else(|| corrupt("an animation without its control chunk"))?,
             frames,
+            resized: false,
+            for_lossy: false,
         })
+    }
+
+    /// The same as one whose pixels were made of those of `original`.
+    pub(super) fn in_place_of(self, original: &Animation<'_>) -> Self {
+        Self {
+            resized: true,
+            for_lossy: !original.is_exact(),
+            ..self
+        }
+    }
+
+    /// Whether its frames can be coded with a loss only: what they stand for was not without.
+    pub(super) fn stands_for_lossy(&self) -> bool {
+        self.for_lossy
     }
 
     pub(super) fn alpha(&self) -> bool {
@@ -77,7 +98,7 @@ impl<'a> Animation<'a> {
 
     /// Whether every frame is stored without loss.
     pub(super) fn is_exact(&self) -> bool {
-        self.frames.iter().all(|frame| frame.image.exact)
+        !self.for_lossy && self.frames.iter().all(|frame| frame.image.exact)
     }
 
     /// Whether any frame is stored without loss.
@@ -111,7 +132,10 @@ impl<'a> Animation<'a> {
         method: u8,
         budget: &Budget,
     ) -> Result<Pieces, Error> {
-        self.coded(|image| Lossy::of(image, budget)?.code(method, budget, |code| code(quality)))
+        self.coded(|image| {
+            let quality = quality.min(image.own_quality());
+            Lossy::of(image, budget)?.code(method, budget, |code| code(quality))
+        })
     }
 
     /// All frames with new chunks; a frame that would not shrink (or got none) stays as it is.

@@ -2,8 +2,9 @@
 
 use super::animation::Animation;
 use super::image::{self, Image, Lossy, Pieces, Plain};
-use super::riff::{Around, File};
+use super::riff::{self, Around, File};
 use super::search::{Fit, highest};
+use super::shrunk;
 use crate::door::Keep;
 use crate::raster::Layout;
 use crate::{Budget, Error, Goal, Options, Resize, shrink};
@@ -62,6 +63,8 @@ pub(super) struct Facts {
     pub(super) resized: bool,
 }
 
+/// Highest quality of libwebp's scale.
+pub(super) const BEST: f32 = 100.0;
 /// Where the search for a size begins.
 const START: f32 = 70.0;
 /// A file may be this many times the limit for the exact way to be tried at all.
@@ -87,7 +90,7 @@ impl<'a> Content<'a> {
         let (canvas, alpha, resized) = match self {
             Self::Still(image) => (image.size, image.alpha, false),
             Self::Resized(plain, _) => (plain.size, plain.layout == Layout::Rgba, true),
-            Self::Moving(animation) => (animation.canvas, animation.alpha(), false),
+            Self::Moving(animation) => (animation.canvas, animation.alpha(), animation.resized),
         };
         Facts {
             canvas,
@@ -105,19 +108,40 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// The size it must shrink to, if any; an animation stays as large as it is.
+    /// The size it must shrink to, if any.
     pub(super) fn smaller(&self, orientation: Option<u16>, bounds: Resize) -> Option<(u32, u32)> {
         let (width, height) = self.facts().canvas;
         let turned = orientation.is_some_and(|turn| turn >= 5);
-        let still = matches!(self, Self::Still(_));
-        shrink::size(width, height, turned, bounds).filter(|_| still)
+        shrink::size(width, height, turned, bounds)
     }
 
-    /// The picture at a new size.
+    /// A file of an animation's frames at a new size; nothing for a still picture.
     ///
     /// # Errors
     /// See [`Error`].
-    pub(super) fn resized(self, to: (u32, u32), budget: &Budget) -> Result<Self, Error> {
+    pub(super) fn film(
+        &self,
+        to: (u32, u32),
+        linear: bool,
+        budget: &Budget,
+    ) -> Result<Vec<u8>, Error> {
+        match self {
+            Self::Still(_) | Self::Resized(..) => Ok(Vec::new()),
+            Self::Moving(animation) => shrunk::file(animation, to, linear, budget),
+        }
+    }
+
+    /// The picture at a new size, `linear` by its light; an animation as it stands in `film`.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub(super) fn resized(
+        self,
+        to: (u32, u32),
+        film: &'a [u8],
+        linear: bool,
+        budget: &Budget,
+    ) -> Result<Self, Error> {
         match self {
             Self::Still(image) => {
                 let plain = image.plain(budget)?;
@@ -126,7 +150,7 @@ impl<'a> Content<'a> {
                     layout,
                     size,
                 } = plain;
-                let samples = shrink::resample_rgb(samples, layout, size, to, budget)?;
+                let samples = shrink::resample_rgb(samples, layout, size, to, linear, budget)?;
                 let plain = Plain {
                     samples,
                     layout,
@@ -134,7 +158,11 @@ impl<'a> Content<'a> {
                 };
                 Ok(Self::Resized(plain, image.exact))
             }
-            Self::Resized(..) | Self::Moving(_) => Ok(self),
+            Self::Resized(..) => Ok(self),
+            Self::Moving(animation) => {
+                let small = Animation::find(&riff::parse(film)?)?;
+                Ok(Self::Moving(small.in_place_of(&animation)))
+            }
         }
     }
 
@@ -154,10 +182,11 @@ impl<'a> Content<'a> {
             Way::Quality(quality) => quality,
             Way::Fit(limit) => return self.fit(limit, (around, before), options, budget),
         };
-        let pieces = self.lossily(options.effort, budget, |code| code(quality.into()))?;
+        let quality = f32::from(quality).min(self.own_quality());
+        let pieces = self.lossily(options.effort, budget, |code| code(quality))?;
         Ok(Ok(Coded {
             pieces,
-            quality: Some(quality),
+            quality: Some(quality.round() as u8),
         }))
     }
 
@@ -171,9 +200,9 @@ impl<'a> Content<'a> {
                 pieces
             }
             Self::Resized(plain, true) => image::exactly(plain, level, budget)?,
-            Self::Resized(_, false) => {
-                let what = "resizing a lossy WebP without a quality or a size";
-                return Err(super::unsupported(what));
+            Self::Resized(_, false) => return Err(without_quality()),
+            Self::Moving(animation) if animation.stands_for_lossy() => {
+                return Err(without_quality());
             }
             Self::Moving(animation) if animation.has_exact() => animation.exactly(level, budget)?,
             // What was lost before cannot be coded smaller without losing more.
@@ -183,6 +212,14 @@ impl<'a> Content<'a> {
             pieces,
             quality: None,
         }))
+    }
+
+    /// The quality above which bytes would be spent on what the source no longer has. The frames of an animation have one each.
+    fn own_quality(&self) -> f32 {
+        match self {
+            Self::Still(image) => image.own_quality(),
+            Self::Resized(..) | Self::Moving(_) => BEST,
+        }
     }
 
     /// Runs `work` with a coder that takes a quality.
@@ -217,23 +254,29 @@ impl<'a> Content<'a> {
                 return Ok(Ok(coded));
             }
         }
+        let range = (options.min_quality, self.own_quality());
         self.lossily(options.effort, budget, |code| {
-            fitted(limit, around, options.min_quality, code)
+            fitted(limit, around, range, code)
         })
     }
 }
 
-/// The highest quality whose file is within `limit`.
+fn without_quality() -> Error {
+    super::unsupported("resizing a lossy WebP without a quality or a size")
+}
+
+/// The highest quality, from the lowest to the best allowed, whose file is within `limit`.
 ///
 /// # Errors
 /// Those of `code`.
 pub(super) fn fitted(
     limit: u64,
     around: &Around,
-    min_quality: u8,
+    (lowest, best): (u8, f32),
     code: &mut dyn FnMut(f32) -> Result<Pieces, Error>,
 ) -> Result<Outcome, Error> {
-    let found = highest(limit, min_quality.into(), START, |quality| {
+    let best = best.max(lowest.into());
+    let found = highest(limit, (lowest.into(), best), START, |quality| {
         let pieces = code(quality)?;
         let bytes = around.with(&pieces);
         Ok((pieces, bytes))

@@ -3,9 +3,10 @@
 //! Claims what libwebp takes from the budget, by measured figures per pixel, before it is called. Lossy pictures are never
 //! turned into RGB on the way: VP8's own planes go from decoder to encoder.
 
+use super::content::BEST;
 use super::libwebp::{Coding, Fault, LONGEST, Picture, Planes, decode_planes, decode_rgb};
 use super::riff::{Piece, Shape, parse};
-use super::{corrupt, unsupported};
+use super::{corrupt, origin, unsupported};
 use crate::raster::Layout;
 use crate::{Budget, Error};
 use std::borrow::Cow;
@@ -62,6 +63,14 @@ impl<'a> Image<'a> {
             alpha,
             exact,
         })
+    }
+
+    /// libwebp's quality at which it was coded, the best where that is not known or it was coded without loss.
+    pub(super) fn own_quality(&self) -> f32 {
+        let lossy = self.pieces.iter().find(|piece| &piece.name == b"VP8 ");
+        lossy
+            .and_then(|piece| origin::quality(&piece.payload))
+            .unwrap_or(BEST)
     }
 
     pub(super) fn pixels(&self) -> u64 {

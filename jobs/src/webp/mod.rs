@@ -2,15 +2,17 @@
 //! place, blending and loops as they were.
 //!
 //! [`riff`] takes the file apart and puts it together, [`libwebp`] codes, [`image`] keeps its memory within the budget,
-//! [`search`] finds the quality for a size. Profile, EXIF, XMP and chunks that nobody knows are kept where they stood. A
+//! [`search`] finds the quality for a size, never above the one that [`origin`] sees in the source. Profile, EXIF, XMP and chunks that nobody knows are kept where they stood. A
 //! picture stored without loss stays so, unless a size asks for less.
 
 mod animation;
 mod content;
 mod image;
 mod libwebp;
+mod origin;
 mod riff;
 mod search;
+mod shrunk;
 mod write;
 
 use crate::door::{Compressed, Keep, Kept, Note, Written};
@@ -152,10 +154,12 @@ impl Job<'_> {
         if size.is_none() && small && !self.options.force {
             return self.keep(Keep::WithinTarget, facts, sink);
         }
+        let film;
         let content = match size {
             Some(size) => {
                 resized_pieces(&mut self.file.pieces, size);
-                content.resized(size, self.budget)?
+                film = content.film(size, self.options.linear_light, self.budget)?;
+                content.resized(size, &film, self.options.linear_light, self.budget)?
             }
             None => content,
         };

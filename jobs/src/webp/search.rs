@@ -5,8 +5,6 @@
 
 use crate::Error;
 
-/// Highest quality of libwebp's scale.
-const HIGHEST: f32 = 100.0;
 /// Most encodes.
 const MOST: usize = 10;
 /// Share of the target that is close enough to stop.
@@ -35,26 +33,26 @@ pub(super) enum Fit<T> {
     },
 }
 
-/// Searches from `start` between `lowest` and 100; `code` answers what it coded and how many bytes the file would have.
+/// Searches from `start` between `lowest` and `highest`; `code` answers what it coded and how many bytes the file would have.
 ///
 /// # Errors
 /// Those of `code`.
 pub(super) fn highest<T>(
     target: u64,
-    lowest: f32,
+    (lowest, highest): (f32, f32),
     start: f32,
     mut code: impl FnMut(f32) -> Result<(T, u64), Error>,
 ) -> Result<Fit<T>, Error> {
     let mut fits: Option<(f32, u64, T)> = None;
     let mut over: Option<(f32, u64)> = None;
-    let mut quality = start.clamp(lowest, HIGHEST);
+    let mut quality = start.min(highest).max(lowest);
     for tried in 1.. {
         let (coded, bytes) = code(quality)?;
         if bytes <= target {
             if fits.as_ref().is_none_or(|(best, ..)| *best < quality) {
                 fits = Some((quality, bytes, coded));
             }
-            if quality >= HIGHEST || bytes as f64 >= target as f64 * CLOSE {
+            if quality >= highest || bytes as f64 >= target as f64 * CLOSE {
                 break;
             }
         } else {
@@ -66,7 +64,7 @@ pub(super) fn highest<T>(
             }
         }
         let below = fits.as_ref().map(|(quality, bytes, _)| (*quality, *bytes));
-        match next(target, below, over, (lowest, tried)) {
+        match next(target, below, over, (lowest, highest), tried) {
             Some(next) => quality = next,
             None => break,
         }
@@ -83,7 +81,8 @@ fn next(
     target: u64,
     below: Option<(f32, u64)>,
     over: Option<(f32, u64)>,
-    (lowest, tried): (f32, usize),
+    (lowest, highest): (f32, f32),
+    tried: usize,
 ) -> Option<f32> {
     let aim = (target as f64 * AIM).max(1.0).ln();
     let log = |bytes: u64| (bytes.max(1) as f64).ln();
@@ -98,7 +97,7 @@ fn next(
         }
         (Some(_), None) if tried >= MOST => None,
         (Some(low), None) => {
-            Some(from(low, USUAL_SLOPE).clamp((low.0 + 1.0).min(HIGHEST), HIGHEST))
+            Some(from(low, USUAL_SLOPE).clamp((low.0 + 1.0).min(highest), highest))
         }
         (None, Some(_)) if tried >= MOST => Some(lowest),
         (None, Some(high)) => {
@@ -122,7 +121,7 @@ mod tests {
     #[test]
     fn the_lowest_quality_is_tried_before_giving_up() {
         let mut tried = Vec::new();
-        let done = highest(10, 5.0, 75.0, |quality| {
+        let done = highest(10, (5.0, 100.0), 75.0, |quality| {
             tried.push(quality);
             Ok(((), 1000))
         });
@@ -132,7 +131,7 @@ mod tests {
 
     #[test]
     fn all_that_fits_is_taken_at_the_top() {
-        let done = highest(10, 5.0, 75.0, |_| Ok(((), 1)));
+        let done = highest(10, (5.0, 100.0), 75.0, |_| Ok(((), 1)));
         assert_eq!(
             done.expect("no error"),
             Fit::Found {
@@ -142,13 +141,24 @@ mod tests {
         );
     }
 
+    #[test]
+    fn nothing_above_the_highest_allowed_is_tried() {
+        let mut tried = Vec::new();
+        let done = highest(10, (5.0, 60.0), 75.0, |quality| {
+            tried.push(quality);
+            Ok(((), 1))
+        });
+        assert!(matches!(done, Ok(Fit::Found { quality: 60.0, .. })));
+        assert_eq!(tried, [60.0]);
+    }
+
     proptest! {
         #[test]
         fn what_is_found_fits_and_little_is_left(
             target in 1_000u64..5_000_000, scale in 500.0..500_000.0f64, bend in 0.0..3.0f64, start in 0.0..100.0f32,
         ) {
             let mut encodes = 0;
-            let done = highest(target, 5.0, start, |quality| {
+            let done = highest(target, (5.0, 100.0), start, |quality| {
                 encodes += 1;
                 let bytes = size(quality, scale, bend);
                 Ok((bytes, bytes))

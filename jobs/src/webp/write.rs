@@ -3,7 +3,7 @@
 //! Carries profile, EXIF and XMP. Sixteen bits are cut to eight with a note, as WebP has no more; ink (CMYK) must have been
 //! converted before. Gray becomes RGB of equal samples, so a gray profile must have been converted as well.
 
-use super::content::{Coded, fitted, level, method};
+use super::content::{BEST, Coded, fitted, level, method};
 use super::image::{Image, Lossy, Plain, exactly};
 use super::riff::{Around, Piece, Shape};
 use super::{LOW_QUALITY, unsupported};
@@ -67,7 +67,12 @@ pub(crate) fn write_planes(
             }))
         })?,
         Goal::MaxSize(limit) => planes.code(method, budget, |code| {
-            fitted(limit.bytes(before), &around, options.min_quality, code)
+            fitted(
+                limit.bytes(before),
+                &around,
+                (options.min_quality, BEST),
+                code,
+            )
         })?,
         Goal::Lossless | Goal::Ssimulacra2(_) => {
             return Err(unsupported("planes as a WebP without loss"));

@@ -8,6 +8,8 @@ mod efforts;
 mod fit;
 mod gif;
 mod golden;
+mod linear;
+mod moving;
 mod photo;
 mod png;
 mod resize;

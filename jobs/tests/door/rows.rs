@@ -42,6 +42,17 @@ fn a_target_is_met_row_by_row_and_what_rows_cannot_do_is_said() {
 }
 
 #[test]
+fn a_picture_that_does_not_fit_shrinks_row_by_row_to_one_that_does() {
+    let original = waves();
+    let mut asked = options(Goal::Quality(80));
+    asked.resize.long_edge = Some(300);
+    let (whole, _) = written(&original, &asked, 1 << 30);
+    // A plane of the original's luma alone takes three times as much.
+    let (rows, notes) = written(&original, &asked, LITTLE);
+    assert!(rows == whole && notes.is_empty(), "{notes:?}");
+}
+
+#[test]
 fn without_loss_both_ways_write_the_same_sequential_picture() {
     let original = waves();
     let asked = Options {

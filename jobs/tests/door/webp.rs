@@ -52,7 +52,7 @@ fn pixels(file: &[u8]) -> (u32, u32, Vec<u8>) {
     (width, height, out)
 }
 
-fn chunk(name: &[u8; 4], payload: &[u8]) -> Vec<u8> {
+pub(crate) fn chunk(name: &[u8; 4], payload: &[u8]) -> Vec<u8> {
     let mut out = [
         name.as_slice(),
         &(payload.len() as u32).to_le_bytes(),
@@ -83,7 +83,7 @@ fn find(file: &[u8], name: &[u8; 4]) -> Option<Vec<u8>> {
 }
 
 /// A file of those chunks under an extended header with those flags.
-fn extended(flags: u8, (width, height): (u32, u32), parts: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn extended(flags: u8, (width, height): (u32, u32), parts: &[Vec<u8>]) -> Vec<u8> {
     let mut head = vec![flags, 0, 0, 0];
     head.extend_from_slice(&(width - 1).to_le_bytes()[..3]);
     head.extend_from_slice(&(height - 1).to_le_bytes()[..3]);
@@ -97,7 +97,7 @@ fn extended(flags: u8, (width, height): (u32, u32), parts: &[Vec<u8>]) -> Vec<u8
 }
 
 /// The image chunks of a still file.
-fn image(file: &[u8]) -> Vec<u8> {
+pub(crate) fn image(file: &[u8]) -> Vec<u8> {
     let image = chunks(file)
         .into_iter()
         .filter(|(name, _)| matches!(name, b"ALPH" | b"VP8 " | b"VP8L"));

@@ -149,6 +149,9 @@ pub struct ResultArgs {
     /// No short edge above this
     #[arg(long, value_name = "N", value_parser = values::within::<u32>(1, 65535))]
     pub short_edge: Option<u32>,
+    /// Resize in linear light, so that fine bright detail keeps its brightness; slower and with more memory
+    #[arg(long)]
+    pub linear_light: bool,
     /// If --max-size cannot be met at --min-quality, shrink the picture, but not below this long edge [default edge: 1024]
     #[arg(long, value_name = "EDGE", num_args = 0..=1, require_equals = true, default_missing_value = "1024",
           value_parser = values::within::<u32>(1, 65535))]

@@ -124,7 +124,7 @@ fn a_saving_is_a_share_or_a_size() {
 #[test]
 fn every_flag_arrives() {
     let flags = "a b --output o --target-size=40% --min-quality 10 --format webp --effort 9 --progressive on \
-        --chroma 444 --max-width 100 --max-height 200 --long-edge 300 --short-edge 400 --shrink-to-fit --lossy-png \
+        --chroma 444 --max-width 100 --max-height 200 --long-edge 300 --short-edge 400 --linear-light --shrink-to-fit --lossy-png \
         --strip gps,thumbnail --orient apply --icc srgb --include *.jpg --exclude raw --hidden --follow-symlinks \
         --flatten --suffix -small --overwrite smaller --min-savings 5% --preserve times --jobs 3 \
         --memory-limit 256MiB,require --memory-total 1GiB --oversize alone --timeout 90s --run-for 2h --retries 0 \

@@ -16,11 +16,23 @@ const ENOUGH: u64 = 32;
 /// # Errors
 /// What opening or reading reports.
 pub(super) fn is_picture(path: &Path) -> io::Result<bool> {
+    begins(path, begins_like_a_picture)
+}
+
+/// Whether `path` begins like a picture of a format that is only recognised, never converted; what may be one or another is not.
+///
+/// # Errors
+/// Those of [`is_picture`].
+pub(super) fn is_foreign(path: &Path) -> io::Result<bool> {
+    begins(path, begins_like_a_foreign_one)
+}
+
+fn begins(path: &Path, like: impl Fn(&[u8]) -> bool) -> io::Result<bool> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(openat(CWD, path, flags, Mode::empty())?);
     let mut head = Vec::with_capacity(ENOUGH as usize);
     match file.take(ENOUGH).read_to_end(&mut head) {
-        Ok(_) => Ok(begins_like_a_picture(&head)),
+        Ok(_) => Ok(like(&head)),
         Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
         Err(error) => Err(error),
     }
@@ -52,6 +64,26 @@ fn begins_like_a_picture(head: &[u8]) -> bool {
         || (head.starts_with(b"RIFF") && at(8, b"WEBP"))
         || (at(4, b"ftyp") && is_brand(head.get(8..12).unwrap_or_default()))
         || is_bmp(head)
+}
+
+/// HEIC, JPEG 2000, Photoshop, icons, and the raw files that are not built like a TIFF.
+fn begins_like_a_foreign_one(head: &[u8]) -> bool {
+    const STARTS: [&[u8]; 8] = [
+        b"8BPS\0",
+        b"\0\0\0\x0cjP  \r\n\x87\n",
+        b"\xff\x4f\xff\x51",
+        b"FUJIFILMCCD-RAW",
+        b"IIRO",
+        b"IIU\0",
+        b"\0\0\x01\0",
+        b"\0\0\x02\0",
+    ];
+    const BRANDS: [&[u8]; 7] = [
+        b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"crx ",
+    ];
+    let brand = head.get(8..12).unwrap_or_default();
+    let boxes = head.get(4..8) == Some(b"ftyp");
+    STARTS.iter().any(|start| head.starts_with(start)) || (boxes && BRANDS.contains(&brand))
 }
 
 /// The brands of AVIF, HEIF and Canon's CR3 among all files made of boxes, which films are as well.
@@ -99,6 +131,27 @@ mod tests {
             b"II. On pictures",
         ] {
             assert!(!begins_like_a_picture(other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn what_no_build_converts_is_told_from_what_some_may() {
+        for foreign in [
+            &b"\0\0\0\x18ftypheic\0\0\0\0"[..],
+            b"\0\0\0\x18ftypcrx \0\0\0\0",
+            b"8BPS\0\x01",
+            b"\0\0\x01\0\x01\0",
+        ] {
+            assert!(begins_like_a_foreign_one(foreign), "{foreign:?}");
+        }
+        for other in [
+            &b"\xff\xd8\xff\xe0\0\x10JFIF"[..],
+            b"\0\0\0\x18ftypavif\0\0\0\0",
+            b"\0\0\0\x18ftypmif1\0\0\0\0",
+            b"II*\0\x08\0\0\0",
+            b"",
+        ] {
+            assert!(!begins_like_a_foreign_one(other), "{other:?}");
         }
     }
 

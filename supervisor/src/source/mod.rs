@@ -14,8 +14,9 @@ pub use outlook::{Expected, Outlook};
 pub use roots::{Roots, RootsError};
 
 use crate::cli::config::{Config, Inputs};
+use crate::filter;
 use crate::passed::Passed;
-use crate::plan::{Census, Collisions, Planner};
+use crate::plan::{Census, Collisions, Place, PlanError, Planner};
 use crate::task::Task;
 use pressroom_shared::{Failed, FailureKind, Identity, JobId};
 use std::fs::Metadata;
@@ -215,12 +216,25 @@ fn each_place(
         if let Encounter::File {
             source, mirrored, ..
         } = finding
-            && let Ok(place) = planner.place(&source, &mirrored)
+            && let Ok(place) = place(planner, &source, &mirrored)
         {
             note(&source, &mirrored, &place.target);
         }
         ControlFlow::Continue(())
     })
+}
+
+/// The place of a result. What no build converts is kept under its own name from the start: it does not take the name of
+/// a result that another input may become.
+fn place(planner: &Planner, source: &Path, mirrored: &Path) -> Result<Place, PlanError> {
+    let foreign = planner.changes_formats()
+        && filter::may_be_foreign(source)
+        && content::is_foreign(source).unwrap_or(false);
+    if foreign {
+        planner.place_kept(source, mirrored)
+    } else {
+        planner.place(source, mirrored)
+    }
 }
 
 fn placed(
@@ -230,7 +244,7 @@ fn placed(
     mirrored: &Path,
     identity: Identity,
 ) -> Sighting {
-    match planner.place(&source, mirrored) {
+    match place(planner, &source, mirrored) {
         Ok(place) => Sighting::Image(Task {
             id,
             source,

@@ -578,6 +578,27 @@ fn collisions_in_a_list_come_first() {
     );
 }
 
+#[test]
+fn what_no_build_converts_takes_nobodys_name() {
+    let place = Place::new();
+    place.file("in/a.jpg");
+    fs::write(place.file("in/a.heic"), b"\0\0\0\x18ftypheic\0\0\0\0").unwrap();
+    // A JPEG by content, whatever its name says, becomes one of the new format.
+    fs::write(place.file("in/b.heic"), b"\xff\xd8\xff\xe0\0\x10JFIF").unwrap();
+    place.file("in/b.jpg");
+    let mut config = place.config(&["in"]);
+    config.settings.format = pressroom_shared::Format::Webp;
+    assert_eq!(
+        told(&place, &config).0,
+        [
+            "in/b.jpg: Collision",
+            "in/a.heic -> out/a.heic",
+            "in/a.jpg -> out/a.webp",
+            "in/b.heic -> out/b.webp"
+        ]
+    );
+}
+
 /// What `config` tells if its list comes through a pipe.
 fn told_by_pipe(place: &Place, mut config: Config) -> Vec<String> {
     let pipe = place.path("pipe");

@@ -35,6 +35,7 @@ pub fn options(settings: &Settings) -> Result<jobs::Options, &'static str> {
         lossy_png: *lossy_png,
         format: wanted(*format)?,
         resize: resize_of(*resize),
+        linear_light: resize.linear_light,
         shrink_to_fit: *shrink_to_fit,
         orient: match orient {
             OrientPolicy::Keep => jobs::Orient::Keep,
@@ -82,6 +83,7 @@ fn resize_of(resize: Resize) -> jobs::Resize {
         max_height,
         long_edge,
         short_edge,
+        linear_light: _,
     } = resize;
     jobs::Resize {
         max_width,

@@ -196,11 +196,18 @@ fn refuse_first(
 }
 
 fn resize(result: &ResultArgs) -> Resize {
-    Resize {
+    let bounds = Resize {
         max_width: result.max_width,
         max_height: result.max_height,
         long_edge: result.long_edge,
         short_edge: result.short_edge,
+        linear_light: false,
+    };
+    // Where nothing is resized it changes no result, and so must not make earlier ones look outdated.
+    let resizes = bounds.is_set() || result.shrink_to_fit.is_some();
+    Resize {
+        linear_light: result.linear_light && resizes,
+        ..bounds
     }
 }
 
