@@ -140,7 +140,7 @@ impl<'a> Film<'a> {
             "colours: {} of its pictures had more than 256 after resizing and were dithered to a palette",
             self.reduced
         );
-        let notes = (self.reduced > 0).then(|| Note::Dropped(what));
+        let notes = (self.reduced > 0).then_some(Note::Dropped(what));
         Ok((self.out, notes.into_iter().collect()))
     }
 

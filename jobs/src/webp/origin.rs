@@ -118,7 +118,7 @@ impl<'a> Bits<'a> {
     }
 
     fn flag(&mut self) -> Option<bool> {
-        let split = 1 + ((self.range - 1) * 128 >> 8);
+        let split = 1 + (((self.range - 1) * 128) >> 8);
         let one = self.value >= split << 8;
         if one {
             self.range -= split;

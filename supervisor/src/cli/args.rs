@@ -149,7 +149,7 @@ pub struct ResultArgs {
     /// No short edge above this
     #[arg(long, value_name = "N", value_parser = values::within::<u32>(1, 65535))]
     pub short_edge: Option<u32>,
-    /// Resize in linear light, so that fine bright detail keeps its brightness; slower and with more memory
+    /// Resize in linear light: fine bright detail stays bright; slower
     #[arg(long)]
     pub linear_light: bool,
     /// If --max-size cannot be met at --min-quality, shrink the picture, but not below this long edge [default edge: 1024]
