@@ -1,5 +1,5 @@
 //! Compresses pictures and says what it cost: `compress_time [--size N] [--quality N] [--score N] [--lossless] [--effort N] [--max-width N]
-//! [--webp] [--repeat N] [--out DIR] FILE...`.
+//! [--webp] [--jpeg] [--repeat N] [--out DIR] FILE...`.
 //!
 //! Times are CPU time of this thread: the median of all repeats but the first, and the first (cold) one apart. With
 //! `--out` the last result is written, for `score`. One repeat under `valgrind --tool=callgrind` counts instructions.
@@ -34,6 +34,7 @@ fn main() -> std::io::Result<()> {
             Some("--lossless") => asked.options.goal = Goal::Lossless,
             Some("--effort") => asked.options.effort = number(&text()) as u8,
             Some("--max-width") => asked.options.resize.max_width = Some(number(&text()) as u32),
+            Some("--jpeg") => asked.options.format = Wanted::Jpeg,
             Some("--webp") => asked.options.format = Wanted::Webp,
             Some("--repeat") => asked.repeat = number(&text()) as u16,
             Some("--out") => asked.out = Some(text().into()),

@@ -7,6 +7,7 @@ use super::encode::Role;
 use super::encode::markers::Form;
 use super::frame::{Component, Frame};
 use super::outcome::{Around, Reached, kept};
+use super::overshoot::Overshoot;
 use super::plane::{MAX_WORDS, Plane, put_word};
 use super::prepare::{self, Prepared};
 use super::quant::quantiser::Rounding;
@@ -18,7 +19,8 @@ use crate::door::{Compressed, Keep};
 use crate::shrink::Samples;
 use crate::{Budget, Chroma, Error, Goal, Options, Progressive, Sink};
 
-/// Effort from which on levels are weighed, and from which on results are progressive, as for pictures of the same size.
+/// Effort from which on levels are weighed, from which on results are progressive, and from which on scans are chosen and
+/// targets filled to the last bytes, as for pictures of the same size.
 const WEIGHED_EFFORT: u8 = 5;
 const PROGRESSIVE_EFFORT: u8 = 3;
 const THOROUGH_EFFORT: u8 = 6;
@@ -26,7 +28,7 @@ const THOROUGH_EFFORT: u8 = 6;
 const MIDDLE: f32 = 1.0;
 
 /// Coefficients of a component in steps of 1, less those smaller than `floors` (zigzag order); blocks that reach over the edge
-/// repeat its last samples.
+/// repeat its last samples. With an `overshoot`, white and black go beyond themselves beside edges.
 ///
 /// # Errors
 /// [`Error::OverBudget`].
@@ -34,6 +36,7 @@ pub(crate) fn transform(
     samples: &Samples,
     component: &Component,
     floors: &[f32; 64],
+    overshoot: Option<&Overshoot>,
     budget: &Budget,
 ) -> Result<Plane, Error> {
     let (across, down) = (
@@ -47,7 +50,9 @@ pub(crate) fn transform(
         strip.fill(samples, block_row);
         let mut writer = plane.writer(block_row % usize::from(component.v));
         for column in 0..across {
-            let block = dct::transform(&strip.block(column));
+            let samples = strip.block(column);
+            let samples = overshoot.map_or(samples, |overshoot| overshoot.adjusted(samples));
+            let block = dct::transform(&samples);
             writer.block(rounded(block[0][0]), budget, |room| {
                 floors.keep(&block, room)
             })?;
@@ -253,6 +258,11 @@ impl Outlook {
     pub(crate) fn frame(&self, frame: Frame, roles: &[Role], chroma: Chroma, input: u64) -> Frame {
         let halving = self.aim.halving(&frame, roles, chroma, input);
         halving.map_or_else(|| frame.clone(), |halving| halving.frame(&frame))
+    }
+
+    /// For samples as they were drawn; where sizes are asked for, the scale is not known and a middling one stands for it.
+    pub(crate) fn overshoot(&self, role: Role) -> Option<Overshoot> {
+        (role == Role::Detail).then(|| Overshoot::new(self.aim.start, self.recipe))
     }
 
     /// Smallest magnitudes worth keeping of a component, in zigzag order.

@@ -19,6 +19,7 @@ mod frugal;
 pub mod huffman_out;
 mod identity;
 pub mod outcome;
+mod overshoot;
 pub(crate) mod paint;
 pub(crate) mod pixels;
 pub mod plane;

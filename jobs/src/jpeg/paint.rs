@@ -46,7 +46,14 @@ pub(crate) fn write(
     let mut planes = Vec::new();
     for (n, samples) in components(raster, halving, budget)?.into_iter().enumerate() {
         let floors = outlook.floors(roles[n]);
-        planes.push(transform(&samples, &frame.components[n], &floors, budget)?);
+        let overshoot = outlook.overshoot(roles[n]);
+        planes.push(transform(
+            &samples,
+            &frame.components[n],
+            &floors,
+            overshoot.as_ref(),
+            budget,
+        )?);
         budget.free(samples.bytes);
     }
     let picture = Picture {

@@ -78,6 +78,14 @@ impl Request<'_> {
         let Shell { frame, segments } = self.shell;
         markers::picture_header(self.form, frame, self.source, segments).len() as f64
     }
+
+    fn requantise(&self, plan: &Plan, budget: &Budget) -> Result<Requantised, Error> {
+        let mut new = Requantised::new(plan, self.shell, self.views, budget)?;
+        if self.thorough {
+            new.choose_scans(self.shell)?;
+        }
+        Ok(new)
+    }
 }
 
 /// How fitting went.
@@ -121,7 +129,7 @@ pub fn once(request: &Request<'_>, budget: &Budget, sink: &mut dyn Sink) -> Resu
     search.predict(request.start);
     let plan = search.plan(request.recipe.tuning(request.start));
     sample.free(budget);
-    let new = Requantised::new(&plan, request.shell, request.views, budget)?;
+    let new = request.requantise(&plan, budget)?;
     let bytes = new.write(request.shell, Cut::NOTHING, sink)?;
     new.free(budget);
     Ok(bytes)
@@ -280,7 +288,7 @@ impl<'a> Search<'a> {
             if self.is_too_coarse(candidate.bytes) {
                 return Ok(Fit::TooCoarse);
             }
-            let new = self.requantise(&candidate.plan, budget)?;
+            let new = self.request.requantise(&candidate.plan, budget)?;
             let exact = self.exact(&new);
             let enough = if self.request.thorough { 1.0 } else { GOOD };
             let good = exact >= target * enough || self.scale <= self.request.scales.0;
@@ -334,7 +342,7 @@ impl<'a> Search<'a> {
         let (_, high) = self.request.scales;
         loop {
             let plan = self.predict(self.scale).plan;
-            let new = self.requantise(&plan, budget)?;
+            let new = self.request.requantise(&plan, budget)?;
             let exact = self.exact(&new);
             let needed = exact - self.request.target as f64 * JUST_BELOW;
             let written = match new.cut_beyond(Cut::NOTHING, needed) {
@@ -373,20 +381,6 @@ impl<'a> Search<'a> {
         }
         sink.restart().map_err(Error::Write)?;
         Ok(Fit::Unreachable { smallest })
-    }
-
-    fn requantise(&self, plan: &Plan, budget: &Budget) -> Result<Requantised, Error> {
-        let Request {
-            shell,
-            views,
-            thorough,
-            ..
-        } = *self.request;
-        let mut new = Requantised::new(plan, shell, views, budget)?;
-        if thorough {
-            new.choose_scans(shell)?;
-        }
-        Ok(new)
     }
 
     /// Bytes with the stuffing to be expected.

@@ -45,7 +45,13 @@ pub(crate) fn compress(
         let mut small = samples.resampled(old, &before, stored(new), budget)?;
         small.bytes = turn.apply(small.bytes, (small.width, small.height), 1, budget)?;
         (small.width, small.height) = extent(new, &frame);
-        planes.push(transform(&small, new, &outlook.floors(roles[n]), budget)?);
+        planes.push(transform(
+            &small,
+            new,
+            &outlook.floors(roles[n]),
+            None,
+            budget,
+        )?);
         budget.free(small.bytes);
     }
     let picture = Picture {

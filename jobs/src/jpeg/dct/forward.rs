@@ -52,6 +52,16 @@ pub(crate) fn transform(samples: &Block) -> Block {
     columns(&rows(samples))
 }
 
+/// Samples of coefficients, by rows: the same waves added up, for the few blocks that need it.
+pub(crate) fn back(coefficients: &Block) -> Block {
+    let along = |block: &Block| -> Block {
+        let sum = |row: &[f32; 8], x: usize| (0..8).map(|u| row[u] * BASIS[x][u]).sum();
+        std::array::from_fn(|x| std::array::from_fn(|y| sum(&block[y], x)))
+    };
+    // Each step turns rows into columns.
+    along(&along(coefficients))
+}
+
 #[inline(never)]
 fn rows(samples: &Block) -> Block {
     let mut out = Block::default();

@@ -3,7 +3,7 @@
 mod forward;
 mod inverse;
 
-pub(crate) use forward::{forward, transform};
+pub(crate) use forward::{back, forward, transform};
 pub(crate) use inverse::{Inverse, Range, Size, Weighed};
 
 /// The nearest whole number. The compiler's own rounding is a call on plain x86-64.

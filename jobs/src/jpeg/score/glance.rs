@@ -36,7 +36,9 @@ impl Glance {
         let pixels = (width * height) as u64;
         let mosaic = (SIDE * SIDE) as u64;
         let worth = width >= SIDE && height >= SIDE && pixels >= ENOUGH * mosaic;
-        let claimed = (RGB + DECODING) * pixels + source.len() + mosaic * (2 * RGB + WHOLE);
+        // Beside the original's pieces: first a file decoded, then only its pieces, scored.
+        let claimed = ((RGB + DECODING) * pixels + source.len()).max(mosaic * (RGB + WHOLE))
+            + mosaic * 2 * RGB;
         if !worth || !matches!(frame.components.len(), 1 | 3) || claimed > budget.left() / 2 {
             return Ok(None);
         }
@@ -54,8 +56,8 @@ impl Glance {
     /// # Errors
     /// [`Error::Verify`] where it does not decode.
     pub fn score(&self, result: &[u8]) -> Result<f64, Error> {
-        let all = Pixels::decode(result).map_err(Error::Verify)?;
-        let pieces = mosaic_of(&all).ok_or_else(|| failed("a result of another size"))?;
+        let pieces = mosaic_of(&Pixels::decode(result).map_err(Error::Verify)?)
+            .ok_or_else(|| failed("a result of another size"))?;
         compute_ssimulacra2(&self.original.view()?, &pieces.view()?).map_err(failed)
     }
 
