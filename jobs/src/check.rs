@@ -6,16 +6,16 @@ use crate::fence::fenced;
 use crate::jpeg::decode::{Decoder, Survivors};
 use crate::jpeg::frame::{Frame, QuantTable};
 use crate::jpeg::plane::Plane;
-use crate::png;
+use crate::options::{Colours, Orient};
 use crate::sniff::{Sniffed, sniff};
-use crate::{Budget, Error, Format, Goal, Options, Source};
+use crate::{Budget, Error, Format, Goal, Options, Source, gif, png, webp};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Decodes all of `result`, which [`crate::compress`] made of `source` and called `written`.
 ///
 /// A JPEG must decode without anything odd to the size and the number of components that are expected, and where the
-/// same pixels were asked for, to the same coefficients and tables. A PNG must decode to its size; that its pixels are
-/// the same was checked before it was handed out.
+/// same pixels were asked for, to the same coefficients and tables. A PNG, a WebP and a GIF must decode to their size, all
+/// of their frames; that pixels are the same was checked before they were handed out, where it was promised.
 ///
 /// # Errors
 /// [`Error::Verify`] with the first difference, [`Error::OverBudget`], [`Error::Read`].
@@ -38,9 +38,24 @@ pub fn check(
             Sniffed::Image(found) if found != written.format => {
                 Err(differs(format!("its content looks like {}", found.name())))
             }
+            Sniffed::Image(Format::Jpeg) => same_picture(source, result, written, options, budget),
             Sniffed::Image(Format::Png | Format::Apng) => png::check(result, written, budget),
-            // Nothing else is ever written.
-            Sniffed::Image(_) => same_picture(source, result, written, options, budget),
+            Sniffed::Image(Format::Webp) => webp::check(result, written, budget),
+            Sniffed::Image(Format::Gif) => gif::check(result, written, budget),
+            // Nothing of these kinds takes an original's place.
+            Sniffed::Image(
+                found @ (Format::Tiff
+                | Format::Bmp
+                | Format::Qoi
+                | Format::Pnm
+                | Format::Ico
+                | Format::Avif
+                | Format::Heic
+                | Format::Jxl
+                | Format::Jp2
+                | Format::Psd
+                | Format::Raw),
+            ) => Err(differs(format!("its content looks like {}", found.name()))),
             Sniffed::Other(what) => Err(differs(format!("its content looks like {what}"))),
         }
     });
@@ -83,13 +98,15 @@ fn same_picture(
 ) -> Result<(), Error> {
     let before = Decoder::open(source, budget)?.header().frame.clone();
     let size = (written.width, written.height);
-    let exact = options.goal == Goal::Lossless && size_of(&before) == size;
+    let untouched = options.orient == Orient::Keep && options.colours == Colours::Keep;
+    let exact = options.goal == Goal::Lossless && size_of(&before) == size && untouched;
     let after = decode(result, exact, budget)?;
     if size_of(&after.frame) != size {
         let (width, height) = size_of(&after.frame);
         return Err(differs(format!("it decodes to {width}x{height}")));
     }
-    if after.frame.components.len() != before.components.len() {
+    let recoloured = options.colours != Colours::Keep;
+    if after.frame.components.len() != before.components.len() && !recoloured {
         return Err(differs("the number of components changed".to_owned()));
     }
     if after.odd > 0 {

@@ -205,14 +205,43 @@ impl<'a> Job<'a> {
     }
 }
 
-/// A frame's data coded anew; `None` where that is not smaller.
-fn recode(frame: &Frame<'_>, effort: u8, budget: &Budget) -> Result<Option<Vec<u8>>, Error> {
+/// Decodes every frame of a result that was stored, which must have the size that was told.
+///
+/// # Errors
+/// [`Error::Verify`], and what decoding reports.
+pub(crate) fn check(result: &dyn Source, written: &Written, budget: &Budget) -> Result<(), Error> {
+    let mut bytes = budget.vec(usize::try_from(result.len()).unwrap_or(usize::MAX))?;
+    read_whole(result, &mut bytes)?;
+    let gif = blocks::parse(&bytes)?;
+    let (width, height) = (gif.size.0.into(), gif.size.1.into());
+    if (width, height) != (written.width, written.height) {
+        return Err(Error::Verify(format!("it decodes to {width}x{height}")));
+    }
+    for block in &gif.blocks {
+        match block {
+            Block::Frame(frame) => budget.free(indices_of(frame, budget)?),
+            Block::Other(_) | Block::Comment(_) | Block::Profile(_) | Block::Xmp(_) => {}
+        }
+    }
+    budget.free(bytes);
+    Ok(())
+}
+
+/// A frame's palette indices.
+fn indices_of(frame: &Frame<'_>, budget: &Budget) -> Result<Vec<u8>, Error> {
     budget.admit_pixels(frame.size.0.into(), frame.size.1.into())?;
     let count = usize::from(frame.size.0) * usize::from(frame.size.1);
-    budget.claim(TABLES)?;
     let mut indices = budget.vec(count)?;
     lzw::decode(frame.code_size, frame.data, count, &mut indices)
         .ok_or_else(|| corrupt("a frame's pixels are cut off or make no sense"))?;
+    Ok(indices)
+}
+
+/// A frame's data coded anew; `None` where that is not smaller.
+fn recode(frame: &Frame<'_>, effort: u8, budget: &Budget) -> Result<Option<Vec<u8>>, Error> {
+    budget.claim(TABLES)?;
+    let indices = indices_of(frame, budget)?;
+    let count = indices.len();
     let coded = lzw::encode(frame.code_size, &indices, effort);
     let shrunk = coded.len() < frame.data.len();
     let same = shrunk && {

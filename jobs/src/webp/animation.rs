@@ -77,6 +77,11 @@ impl<'a> Animation<'a> {
         self.for_lossy
     }
 
+    /// The picture of each frame.
+    pub(super) fn images(&self) -> impl Iterator<Item = &Image<'a>> {
+        self.frames.iter().map(|frame| &frame.image)
+    }
+
     pub(super) fn alpha(&self) -> bool {
         self.frames.iter().any(|frame| frame.image.alpha)
     }

@@ -99,6 +99,22 @@ impl<'a> Content<'a> {
         }
     }
 
+    /// Decodes all of it, for nothing but what may be wrong.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub(super) fn decode(&self, budget: &Budget) -> Result<(), Error> {
+        let images: Vec<&Image<'_>> = match self {
+            Self::Still(image) => vec![image],
+            Self::Resized(..) => Vec::new(),
+            Self::Moving(animation) => animation.images().collect(),
+        };
+        for image in images {
+            budget.free(image.plain(budget)?.samples);
+        }
+        Ok(())
+    }
+
     /// Whether all of it is stored without loss.
     fn is_exact(&self) -> bool {
         match self {

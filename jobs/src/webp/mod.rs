@@ -87,6 +87,22 @@ pub(crate) fn read(source: &dyn Source, budget: &Budget) -> Result<Raster, Error
     })
 }
 
+/// Decodes every frame of a result that was stored, which must have the size that was told.
+///
+/// # Errors
+/// [`Error::Verify`], and what decoding reports.
+pub(crate) fn check(result: &dyn Source, written: &Written, budget: &Budget) -> Result<(), Error> {
+    let bytes = whole(result, budget)?;
+    let content = admitted(&riff::parse(&bytes)?, budget)?;
+    let (width, height) = content.facts().canvas;
+    if (width, height) != (written.width, written.height) {
+        return Err(Error::Verify(format!("it decodes to {width}x{height}")));
+    }
+    content.decode(budget)?;
+    budget.free(bytes);
+    Ok(())
+}
+
 /// Width, height and orientation of a still picture, and whether it has a profile; `None` for an animation.
 ///
 /// # Errors

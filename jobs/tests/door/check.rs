@@ -2,7 +2,8 @@
 
 use crate::common::{at_most, options, run};
 use pressroom_jobs::{
-    Budget, Compressed, Error, Goal, Options, Progressive, Resize, Strip, Written, check,
+    Budget, Colours, Compressed, Error, Goal, Options, Orient, Progressive, Resize, Strip, Wanted,
+    Written, check,
 };
 
 fn photo(name: &str) -> Vec<u8> {
@@ -86,6 +87,49 @@ fn every_kind_of_result_passes() {
     let options = options(Goal::Lossless);
     let (written, output) = written(&input, &options);
     look(&input, &output, &written, &options).expect("a good PNG");
+}
+
+#[test]
+fn webp_and_gif_pass_whole_and_are_refused_cut() {
+    let as_webp = Options {
+        format: Wanted::Webp,
+        force: true,
+        ..options(Goal::Quality(90))
+    };
+    let (_, webp) = written(&photo("birches.jpg"), &as_webp);
+    let gif = crate::gif::animation();
+    for (input, asked) in [(webp, Goal::Quality(40)), (gif, Goal::Lossless)] {
+        let options = Options {
+            force: true,
+            ..options(asked)
+        };
+        let (mut written, output) = written(&input, &options);
+        look(&input, &output, &written, &options).expect("a good result");
+        let cut = &output[..output.len() * 2 / 3];
+        written.bytes = cut.len() as u64;
+        refused(&input, cut, &written, &options);
+    }
+}
+
+#[test]
+fn a_turned_and_a_recoloured_picture_pass() {
+    let mut input = photo("birches.jpg");
+    let exif = crate::turn::exif_saying(3);
+    input.splice(2..2, exif);
+    let turned = Options {
+        orient: Orient::Apply,
+        force: true,
+        ..options(Goal::Lossless)
+    };
+    let recoloured = Options {
+        colours: Colours::Srgb,
+        force: true,
+        ..options(Goal::Quality(60))
+    };
+    for options in [turned, recoloured] {
+        let (written, output) = written(&input, &options);
+        look(&input, &output, &written, &options).expect("a good result");
+    }
 }
 
 #[test]

@@ -34,6 +34,12 @@ fn draw(frames: &[(u16, u16, Vec<u8>)]) -> Vec<u8> {
     file
 }
 
+/// Three frames of which every one can be coded better.
+pub(crate) fn animation() -> Vec<u8> {
+    let frame = |seed| (90, 60, indices(90 * 60, seed, 200));
+    draw(&[frame(3), frame(5), frame(7)])
+}
+
 /// Valid LZW of nine bits a code that never uses its table; the first byte is the code size.
 fn bad(indices: &[u8]) -> Vec<u8> {
     let codes = indices

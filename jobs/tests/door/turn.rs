@@ -41,13 +41,18 @@ fn lying(name: &str, size: &str, orientation: u8) -> Option<Vec<u8>> {
         &["-copy", "none", "-crop", &crop],
         &picture(name),
     )?;
+    let mut out = cut;
+    out.splice(2..2, exif_saying(orientation));
+    Some(out)
+}
+
+/// A segment of EXIF that holds an orientation and nothing else.
+pub(crate) fn exif_saying(orientation: u8) -> Vec<u8> {
     let mut exif = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".to_vec();
     exif.extend_from_slice(&[orientation, 0, 0, 0, 0, 0, 0, 0]);
-    let mut out = cut[..2].to_vec();
-    out.extend_from_slice(&[0xff, 0xe1, 0, exif.len() as u8 + 2]);
-    out.extend_from_slice(&exif);
-    out.extend_from_slice(&cut[2..]);
-    Some(out)
+    let mut segment = vec![0xff, 0xe1, 0, exif.len() as u8 + 2];
+    segment.extend_from_slice(&exif);
+    segment
 }
 
 /// How `jpegtran` does what an orientation asks for.
