@@ -85,7 +85,8 @@ impl Job<'_> {
             halving,
             start,
             known,
-            lowest: (start * margin).max(SCALES.0),
+            // Never above the coarsest allowed, or a size would be met at a quality that is forbidden.
+            lowest: (start * margin).min(self.coarsest()).max(SCALES.0),
         })
     }
 

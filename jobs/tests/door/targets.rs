@@ -87,3 +87,32 @@ fn random_targets_are_met_from_below() {
     assert!(all >= 20, "only {all} were reachable");
     assert!(close * 100 >= all * 95, "{close} of {all} within 3 %");
 }
+
+#[test]
+fn no_size_is_met_below_the_lowest_quality_allowed() {
+    let photos = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/photos");
+    let (mut written, mut refused) = (0, 0);
+    for name in ["town.jpg", "lake.jpg", "granite.jpg"] {
+        let input = std::fs::read(photos.join(name)).expect("a picture of the repository");
+        for (target, least) in [(8, 5), (12, 50), (25, 30), (60, 50), (60, 90), (150, 70)] {
+            let mut asked = options(at_most(target * 1000));
+            asked.min_quality = least;
+            match run(&input, &asked).expect("a sound picture").0 {
+                Compressed::Written(result) => {
+                    let quality = result.quality.expect("a lossy result");
+                    assert!(quality >= least, "{name} to {target} kB: quality {quality}");
+                    written += 1;
+                }
+                Compressed::Kept(kept) => {
+                    let unreachable = matches!(kept.why, Keep::TargetUnreachable { .. });
+                    assert!(unreachable, "{name} to {target} kB: {kept:?}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(
+        written > 2 && refused > 2,
+        "{written} written, {refused} refused"
+    );
+}
