@@ -48,10 +48,7 @@ impl Overshoot {
     /// Samples of a block around 0, with white and black moved where others stand beside them.
     #[inline(always)]
     pub(super) fn adjusted(&self, samples: Block) -> Block {
-        let all = || samples.iter().flatten().copied();
-        let (least, most) = all().fold((f32::MAX, f32::MIN), |(least, most), sample| {
-            (least.min(sample), most.max(sample))
-        });
+        let (least, most) = range(&samples);
         if least == most || (most < WHITE && least > BLACK) {
             return samples;
         }
@@ -92,6 +89,20 @@ impl Overshoot {
         }
         block
     }
+}
+
+/// The least and the most of a block: by columns first, which are eight at a time.
+#[inline(always)]
+fn range(block: &Block) -> (f32, f32) {
+    let lower = |a: f32, b: f32| if b < a { b } else { a };
+    let higher = |a: f32, b: f32| if b > a { b } else { a };
+    let (mut least, mut most) = (block[0], block[0]);
+    for row in &block[1..] {
+        least = std::array::from_fn(|n| lower(least[n], row[n]));
+        most = std::array::from_fn(|n| higher(most[n], row[n]));
+    }
+    let least = least.into_iter().fold(f32::MAX, lower);
+    (least, most.into_iter().fold(f32::MIN, higher))
 }
 
 #[cfg(test)]
