@@ -5,7 +5,6 @@ use super::chroma::Halving;
 use super::compress::Job;
 use super::decode::{Header, Survivors, presample};
 use super::encode::Role;
-use super::encode::progressive::Statistics;
 use super::frame::{Component, Frame, QuantTable};
 use super::quant::tables::SCALES;
 use super::requantise::Shell;
@@ -22,13 +21,11 @@ const MARGIN: f32 = 0.8;
 const MIDDLE: f32 = 1.0;
 
 /// How to go about a size target.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Approach {
     pub(super) halving: Option<Halving>,
     /// Scale the search begins with.
     pub(super) start: f32,
-    /// Symbols that the look counted there, by component; empty where there was none.
-    pub(super) known: Vec<Statistics>,
     /// Lowest scale for which the decoder keeps what matters.
     pub(super) lowest: f32,
 }
@@ -43,7 +40,6 @@ impl Job<'_> {
         let blind = Approach {
             halving,
             start: MIDDLE,
-            known: Vec::new(),
             lowest: SCALES.0,
         };
         let Some(tables) = known_tables(header) else {
@@ -70,12 +66,11 @@ impl Job<'_> {
             target,
             thorough: false,
             start: MIDDLE,
-            known: &[],
             scales: SCALES,
         };
         let mut search = Search::new(&request, &sample);
         search.solve(target as f64);
-        let (start, known) = search.reached();
+        let start = search.scale();
         let margin = if self.tries_weights() {
             WIDE_MARGIN
         } else {
@@ -84,7 +79,6 @@ impl Job<'_> {
         Ok(Approach {
             halving,
             start,
-            known,
             // Never above the coarsest allowed, or a size would be met at a quality that is forbidden.
             lowest: (start * margin).min(self.coarsest()).max(SCALES.0),
         })

@@ -119,8 +119,7 @@ impl Job<'_> {
                     return self.finish(opened.around, Reached::lossless(bytes), sink);
                 }
             }
-            let asked = (target, &approach);
-            if let Some(outcome) = self.fit_opened(opened, asked, glance, sink)? {
+            if let Some(outcome) = self.fit_opened(opened, (target, approach), glance, sink)? {
                 return Ok(outcome);
             }
             approach.lowest = SCALES.0;
@@ -132,16 +131,15 @@ impl Job<'_> {
     fn fit_opened(
         &self,
         opened: Opened,
-        (target, approach): (u64, &Approach),
+        (target, approach): (u64, Approach),
         glance: Option<&Glance>,
         sink: &mut dyn Sink,
     ) -> Result<Option<Compressed>, Error> {
         let Approach {
             halving,
             start,
-            ref known,
             lowest,
-        } = *approach;
+        } = approach;
         let recipe = self.recipe();
         let Opened { picture, around } = opened;
         let picture = picture.with_chroma(halving, lowest, self.keeping(), self.budget)?;
@@ -159,7 +157,6 @@ impl Job<'_> {
             target: target.saturating_sub(around.trailer_bytes()),
             thorough: self.is_thorough(),
             start,
-            known,
             scales: (lowest, self.coarsest().max(lowest)),
         };
         match self.fit_best(&request, glance, sink)? {
@@ -228,7 +225,6 @@ impl Job<'_> {
             &Approach {
                 halving,
                 start: scale,
-                known: Vec::new(),
                 lowest: scale,
             },
         );
@@ -266,7 +262,6 @@ impl Job<'_> {
             target: u64::MAX,
             thorough: self.is_thorough(),
             start: scale,
-            known: &[],
             scales: (scale, scale),
         };
         once(&request, self.budget, sink)

@@ -300,7 +300,6 @@ pub(crate) fn encode(
         target: aim.target.unwrap_or(u64::MAX),
         thorough: options.effort >= THOROUGH_EFFORT,
         start: aim.start,
-        known: &[],
         scales: aim.scales,
     };
     let (bytes, scale) = match aim.write(request, budget, sink)? {

@@ -81,8 +81,6 @@ impl Job<'_> {
                 target: target.saturating_sub(around.trailer_bytes()),
                 thorough: false,
                 start: approach.start,
-                // The look's were of progressive bands.
-                known: &[],
                 scales: (lowest, self.coarsest().max(lowest)),
             };
             let fitted = write_fitting(&rows, &request, &sample, sink)?;
@@ -136,7 +134,6 @@ impl Job<'_> {
             target: u64::MAX,
             thorough: false,
             start: scale,
-            known: &[],
             scales: (scale, scale),
         };
         let plan = Search::new(&request, &sample).predict(scale).plan;

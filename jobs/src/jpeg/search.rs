@@ -26,8 +26,6 @@ const CLOSE: (f64, f64) = (0.005, 0.012);
 const TRIMMABLE: f64 = 0.05;
 /// Slope of log size over log scale, where nothing better is known.
 const SLOPE: f64 = -0.85;
-/// Steepest and flattest slope believed: costs move between two tries as well as sizes.
-const SLOPES: (f64, f64) = (-1.6, -0.45);
 /// Most requantisations of the whole picture before the last resort.
 const PASSES: usize = 4;
 /// Aim this far above the target, by about the error of the sample, since leaving coefficients out is finer than scaling.
@@ -66,8 +64,6 @@ pub struct Request<'a> {
     pub thorough: bool,
     /// Scale to begin with.
     pub start: f32,
-    /// Symbols that an earlier search counted at about that scale, by component; empty where there was none.
-    pub known: &'a [Statistics],
     /// Scales allowed: below the lower one coefficients needed are missing, above the higher the quality is too low.
     pub scales: (f32, f32),
 }
@@ -158,24 +154,11 @@ pub struct Search<'a> {
     scale: f32,
 }
 
-/// Slope through two tries, as far as one is to be believed.
-fn slope(last: Option<(f64, f64)>, here: (f64, f64)) -> f64 {
-    match last {
-        Some(last) if last.0 != here.0 => {
-            let found = (here.1 - last.1) / (here.0 - last.0);
-            found.clamp(SLOPES.0, SLOPES.1)
-        }
-        Some(_) | None => SLOPE,
-    }
-}
-
 /// Scales (as logarithms) known to give too much and too little, with the logarithms of how much.
 #[derive(Debug, Default)]
 struct Bracket {
     above: Option<(f64, f64)>,
     below: Option<(f64, f64)>,
-    /// What was tried last.
-    last: Option<(f64, f64)>,
 }
 
 impl Bracket {
@@ -193,10 +176,9 @@ impl Bracket {
             other.1 /= 2.0;
         }
         *own = Some(here);
-        let last = self.last.replace(here);
         match (self.above, self.below) {
             (Some(a), Some(b)) => a.0 + a.1 * (b.0 - a.0) / (a.1 - b.1),
-            (Some(_), None) | (None, Some(_)) | (None, None) => here.0 - here.1 / slope(last, here),
+            (Some(_), None) | (None, Some(_)) | (None, None) => here.0 - here.1 / SLOPE,
         }
     }
 }
@@ -204,31 +186,20 @@ impl Bracket {
 impl<'a> Search<'a> {
     /// A search that begins where `request` says.
     pub fn new(request: &'a Request<'a>, sample: &'a Sample) -> Self {
+        let nothing = vec![Statistics::default(); request.roles.len()];
+        let scale = request.start.clamp(request.scales.0, request.scales.1);
         let mut search = Self {
             request,
             sample,
-            counted: request.known.to_vec(),
+            counted: nothing,
             bias: 1.0,
             header: request.header_bytes(),
-            scale: request.start.clamp(request.scales.0, request.scales.1),
+            scale,
         };
-        if request.known.is_empty() {
-            search.look();
-        }
+        // Costs must come from somewhere: a first look at rounded levels.
+        let tuning = request.recipe.plain().tuning(scale);
+        search.counted = sample.predict(&search.plan(tuning)).counts;
         search
-    }
-
-    /// Costs must come from somewhere: a first look at rounded levels. It also tells a better scale to begin with; rounding
-    /// takes more bytes than weighing, by about what [`SLOPE`] is too steep for a long way.
-    fn look(&mut self) {
-        self.counted = vec![Statistics::default(); self.request.roles.len()];
-        let tuning = self.request.recipe.plain().tuning(self.scale);
-        let Predicted { bytes, counts } = self.sample.predict(&self.plan(tuning));
-        self.counted = counts;
-        let excess = ((self.header + bytes) / self.request.target as f64).ln();
-        let (low, high) = self.request.scales;
-        let scale = f64::from(self.scale) * (-excess / SLOPE).exp();
-        self.scale = (scale as f32).clamp(low, high);
     }
 
     fn plan(&self, tuning: Tuning) -> Plan {
@@ -321,11 +292,6 @@ impl<'a> Search<'a> {
     /// The scale reached.
     pub fn scale(&self) -> f32 {
         self.scale
-    }
-
-    /// The same, and the symbols counted there.
-    pub fn reached(self) -> (f32, Vec<Statistics>) {
-        (self.scale, self.counted)
     }
 
     /// Whether the picture as decoded cannot fill the target, but with more coefficients might.
