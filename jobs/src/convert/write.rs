@@ -29,8 +29,12 @@ pub(super) fn write(
     match target {
         Target::Jpeg => jpeg(picture, before, sink, options, budget),
         Target::Png => png(picture, sink, options, budget),
-        Target::Webp => webp(picture, before, sink, options, budget),
-        Target::Avif => avif(picture, before, sink, options, budget),
+        Target::Webp => with_carried(picture, options, |raster| {
+            crate::webp::write(raster, before, sink, options, budget)
+        }),
+        Target::Avif => with_carried(picture, options, |raster| {
+            crate::avif::write(raster, before, sink, options, budget)
+        }),
     }
 }
 
@@ -210,28 +214,14 @@ fn edited(mut chunks: Vec<Chunk>, changed: Changed) -> (Vec<Chunk>, Vec<Note>) {
     (chunks, lost)
 }
 
-fn webp(
+/// Through a format's own writer, with what goes along.
+fn with_carried(
     mut picture: Picture,
-    before: u64,
-    sink: &mut dyn Sink,
     options: &Options,
-    budget: &Budget,
+    write: impl FnOnce(Raster) -> Result<Compressed, Error>,
 ) -> Result<Compressed, Error> {
     let notes = carry(&mut picture, options);
-    let done = crate::webp::write(picture.raster, before, sink, options, budget)?;
-    Ok(done.with_notes(notes))
-}
-
-fn avif(
-    mut picture: Picture,
-    before: u64,
-    sink: &mut dyn Sink,
-    options: &Options,
-    budget: &Budget,
-) -> Result<Compressed, Error> {
-    let notes = carry(&mut picture, options);
-    let done = crate::avif::write(picture.raster, before, sink, options, budget)?;
-    Ok(done.with_notes(notes))
+    Ok(write(picture.raster)?.with_notes(notes))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod shrunk;
 
 use crate::door::{Compressed, Keep, Kept, Note, Written};
 use crate::metadata::{gif_text, profile_note};
+use crate::raster::whole;
 use crate::{Budget, Error, Format, Goal, Options, Sink, Source, Strip, shrink};
 use blocks::{Block, Frame, Gif};
 
@@ -27,8 +28,7 @@ pub(crate) fn compress(
     options: &Options,
     budget: &Budget,
 ) -> Result<Compressed, Error> {
-    let mut bytes = budget.vec(usize::try_from(source.len()).unwrap_or(usize::MAX))?;
-    read_whole(source, &mut bytes)?;
+    let bytes = whole(source, budget)?;
     let gif = blocks::parse(&bytes)?;
     budget.admit_pixels(gif.size.0.into(), gif.size.1.into())?;
     let (width, height) = gif.size;
@@ -210,8 +210,7 @@ impl<'a> Job<'a> {
 /// # Errors
 /// [`Error::Verify`], and what decoding reports.
 pub(crate) fn check(result: &dyn Source, written: &Written, budget: &Budget) -> Result<(), Error> {
-    let mut bytes = budget.vec(usize::try_from(result.len()).unwrap_or(usize::MAX))?;
-    read_whole(result, &mut bytes)?;
+    let bytes = whole(result, budget)?;
     let gif = blocks::parse(&bytes)?;
     let (width, height) = (gif.size.0.into(), gif.size.1.into());
     if (width, height) != (written.width, written.height) {
@@ -257,22 +256,6 @@ fn recode(frame: &Frame<'_>, effort: u8, budget: &Budget) -> Result<Option<Vec<u
         return Err(Error::Verify("a frame's pixels changed".to_owned()));
     }
     Ok(shrunk.then_some(coded))
-}
-
-fn read_whole(source: &dyn Source, bytes: &mut Vec<u8>) -> Result<(), Error> {
-    bytes.resize(bytes.capacity(), 0);
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match source
-            .read_at(filled as u64, &mut bytes[filled..])
-            .map_err(Error::Read)?
-        {
-            0 => break,
-            count => filled += count,
-        }
-    }
-    bytes.truncate(filled);
-    Ok(())
 }
 
 fn corrupt(what: impl Into<String>) -> Error {

@@ -76,11 +76,12 @@ impl Job<'_> {
         } else {
             &Weights::STEPS[..Weights::EFFECTIVE]
         };
-        for directions in steps {
-            for step in directions {
+        for &(weight, factor) in steps {
+            for factor in [factor, 1.0 / factor] {
                 let before = best.score;
                 loop {
-                    let next = step(best.weights);
+                    let mut next = best.weights;
+                    *weight(&mut next) *= factor;
                     if !next.is_kept_alive() {
                         break;
                     }

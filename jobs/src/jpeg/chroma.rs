@@ -169,7 +169,9 @@ impl Halver {
         match (self.halving.across, self.halving.down) {
             (true, true) => self.fill::<true, true>(source, size, across, down, writer, budget),
             (true, false) => self.fill::<true, false>(source, size, across, down, writer, budget),
-            (false, _) => self.fill::<false, true>(source, size, across, down, writer, budget),
+            (false, true | false) => {
+                self.fill::<false, true>(source, size, across, down, writer, budget)
+            }
         }?;
         Ok(plane)
     }

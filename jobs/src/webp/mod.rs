@@ -28,7 +28,6 @@ pub(crate) use riff::Piece;
 use riff::{Around, File, Shape};
 pub(crate) use write::{write, write_planes};
 
-/// What cannot be asked of a WebP.
 /// A size needed less than this quality: the user is told.
 const LOW_QUALITY: u8 = 30;
 

@@ -21,8 +21,8 @@ pub struct Weights {
     pub chroma: f32,
 }
 
-/// A step from some weights to others.
-pub type Step = fn(Weights) -> Weights;
+/// One of the weights, to be multiplied.
+pub type Weight = fn(&mut Weights) -> &mut f32;
 
 impl Weights {
     /// Those found best over many pictures.
@@ -31,38 +31,11 @@ impl Weights {
         activity: 1.0,
         chroma: 1.0,
     };
-    /// Steps that suit a picture, one way and the other, the most effective first.
-    pub const STEPS: [[Step; 2]; 3] = [
-        [
-            |old| Self {
-                lambda: old.lambda * 1.4,
-                ..old
-            },
-            |old| Self {
-                lambda: old.lambda / 1.4,
-                ..old
-            },
-        ],
-        [
-            |old| Self {
-                chroma: old.chroma * 1.3,
-                ..old
-            },
-            |old| Self {
-                chroma: old.chroma / 1.3,
-                ..old
-            },
-        ],
-        [
-            |old| Self {
-                activity: old.activity * 1.6,
-                ..old
-            },
-            |old| Self {
-                activity: old.activity / 1.6,
-                ..old
-            },
-        ],
+    /// What is tried for a picture and by which factor, up or down, the most effective first.
+    pub const STEPS: [(Weight, f32); 3] = [
+        (|weights| &mut weights.lambda, 1.4),
+        (|weights| &mut weights.chroma, 1.3),
+        (|weights| &mut weights.activity, 1.6),
     ];
     /// How many of them are tried at less than the highest effort.
     pub const EFFECTIVE: usize = 1;
