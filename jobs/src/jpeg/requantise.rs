@@ -62,10 +62,9 @@ impl Requantised {
         }
         new.counted = match plan.form {
             Form::Progressive => Counted::spectral(&plan.roles, &counts),
-            // DC differences follow MCU order, so only a pass in that order counts them.
             Form::Sequential => new.with(shell, Cut::NOTHING, |picture| {
-                picture.count(Form::Sequential)
-            })?,
+                picture.count_in_mcus(&counts)
+            }),
         };
         Ok(new)
     }

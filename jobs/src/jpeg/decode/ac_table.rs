@@ -93,6 +93,27 @@ impl AcTable {
     }
 }
 
+/// An [`Entry`] without words for every window, where nothing is kept: half as large, and no words end an entry early.
+pub(super) struct TailTable(Box<[u32; 1 << WINDOW]>);
+
+impl TailTable {
+    /// The table of the code in `lookup`.
+    pub(super) fn new(lookup: &Lookup) -> Self {
+        let mut entries = Box::new([0; 1 << WINDOW]);
+        for (window, entry) in (0..).zip(entries.iter_mut()) {
+            // No value is so large.
+            *entry = Draft::read(window, lookup, u16::MAX).finish().0 as u32;
+        }
+        Self(entries)
+    }
+
+    /// The entry for the bits at the top of `acc`.
+    #[inline(always)]
+    pub(super) fn entry(&self, acc: u64) -> Entry {
+        Entry(self.0[(acc >> (64 - WINDOW)) as usize].into())
+    }
+}
+
 /// An entry in the making.
 #[derive(Default)]
 struct Draft {
@@ -171,6 +192,12 @@ mod tests {
                 for window in 0..1_u64 << WINDOW {
                     check(table.entry(window << (64 - WINDOW)), window, &lookup, floor);
                 }
+            }
+            let table = TailTable::new(&lookup);
+            for window in 0..1_u64 << WINDOW {
+                let entry = table.entry(window << (64 - WINDOW));
+                check(entry, window, &lookup, u16::MAX);
+                assert_eq!(entry.count(), 0);
             }
         }
     }

@@ -7,6 +7,7 @@
 
 mod ac_table;
 mod band;
+mod coefficients;
 mod fault;
 mod feed;
 mod header;

@@ -5,11 +5,11 @@
 //! boundaries, and wrong blocks soon meet an impossible code. So each window forgets how it began; a restart marker is
 //! a certain boundary and ends the forgetting at once, which files with a marker every few MCUs depend on.
 
+use super::coefficients::AC_BITS;
 use super::feed::{Cursor, Feed};
 use super::header::Header;
 use super::huffman::{Lookup, extend};
 use super::reader::corrupt;
-use super::sequential::AC_BITS;
 use crate::jpeg::plane::put_word;
 use crate::{Budget, Error, Source};
 

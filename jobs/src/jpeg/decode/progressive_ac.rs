@@ -1,9 +1,9 @@
 //! Scans of AC coefficients in a progressive picture: first ones (T.81 G.1.2.2) and refinements (G.1.2.3).
 
+use super::coefficients::AC_BITS;
 use super::fault::Fault;
 use super::feed::{Cursor, Feed};
 use super::huffman::{Lookup, extend};
-use super::sequential::AC_BITS;
 
 /// A band of one component's AC coefficients in one scan.
 pub(super) struct Ac {

@@ -1,26 +1,21 @@
 //! Baseline and extended sequential scans (T.81 F.2): an MCU row at a time into the lanes of sparse planes.
 
-use super::ac_table::{AcTable, ONE, UPPER, WINDOW};
+use super::coefficients::{Codes, coefficients};
 use super::fault::Fault;
 use super::feed::{Cursor, Feed};
-use super::huffman::{Code, Lookup, extend};
+use super::huffman::extend;
 use super::reader::corrupt;
 use super::restarts::Restarts;
 use super::scan_header::{Scan, ScanPart};
 use super::survivors::Survivors;
 use crate::jpeg::frame::Frame;
-use crate::jpeg::plane::{Lane, MAX_WORDS, Plane, put_pair, put_word, thin};
+use crate::jpeg::plane::{Lane, Plane, thin};
 use crate::{Budget, Error, Note, Source};
 use std::ops::Range;
 use std::rc::Rc;
 
 /// Largest DC value in magnitude: eight-bit samples cannot make more, whatever the step.
 pub(super) const DC_LIMIT: i32 = 2047;
-/// Most bits of an AC value: one more than T.81 allows for eight-bit samples.
-pub(super) const AC_BITS: u32 = 11;
-
-/// Table lookups between two refills: with a symbol outside of the table (27 bits) they fit into 56 bits.
-const LOOKUPS: u32 = 1 + (56 - 16 - AC_BITS) / WINDOW;
 
 /// Bytes of data from which on a table is worth making (25 us each).
 const WORTH_TABLES: u64 = 8 * 1024;
@@ -31,6 +26,8 @@ pub(super) struct Sequential<'a> {
     pub(super) cursor: Cursor,
     restarts: Restarts,
     parts: Vec<Part>,
+    /// Whether blocks of some component have a tail to pass over.
+    tails: bool,
 }
 
 /// One component of the scan.
@@ -41,15 +38,6 @@ pub(super) struct Part {
     /// Smallest magnitude kept by index, where that says more than the codes' floor.
     floors: Option<Box<[u16; 64]>>,
     predictor: i32,
-}
-
-/// The codes of a component, ready for use.
-struct Codes {
-    dc: Lookup,
-    ac: Lookup,
-    table: AcTable,
-    /// Values below are dropped everywhere, so the table skips them.
-    floor: u16,
 }
 
 /// One block of an MCU: which component, where it goes.
@@ -76,13 +64,14 @@ impl<'a> Sequential<'a> {
                 break;
             };
             let (floor, thins) = keep.sequential(part.component);
+            let dropped = (floor, keep.tail(part.component));
             let same = |(other, made): &(&ScanPart, &Part)| {
-                (&other.dc, &other.ac, made.codes.floor) == (&part.dc, &part.ac, floor)
+                (&other.dc, &other.ac, made.codes.dropped()) == (&part.dc, &part.ac, dropped)
             };
             let shared = scan.parts[..n].iter().zip(&parts).find(same);
             let codes = match shared {
                 Some((_, made)) => Rc::clone(&made.codes),
-                None => Rc::new(Codes::new(dc, ac, floor, length >= WORTH_TABLES)),
+                None => Rc::new(Codes::new(dc, ac, dropped, length >= WORTH_TABLES)),
             };
             parts.push(Part {
                 component: part.component,
@@ -100,6 +89,7 @@ impl<'a> Sequential<'a> {
             feed: Feed::new(source, scan.data, length, budget)?,
             cursor: Cursor::default(),
             restarts: Restarts::new(scan.restart_interval),
+            tails: parts.iter().any(|part| part.codes.dropped().1.is_some()),
             parts,
         })
     }
@@ -181,15 +171,28 @@ impl<'a> Sequential<'a> {
                 self.parts.iter_mut().for_each(|part| part.predictor = 0);
                 continue;
             }
-            let ran = run(
-                &mut self.feed,
-                self.cursor,
-                done..done + count,
-                slots,
-                &mut self.parts,
-                lanes,
-                budget,
-            );
+            let (feed, mcus) = (&mut self.feed, done..done + count);
+            let ran = if self.tails {
+                run::<true>(
+                    feed,
+                    self.cursor,
+                    mcus,
+                    slots,
+                    &mut self.parts,
+                    lanes,
+                    budget,
+                )
+            } else {
+                run::<false>(
+                    feed,
+                    self.cursor,
+                    mcus,
+                    slots,
+                    &mut self.parts,
+                    lanes,
+                    budget,
+                )
+            };
             self.cursor =
                 ran.map_err(|(fault, cursor)| fault.report(&mut self.feed, &cursor, row, budget))?;
             self.restarts.count(count);
@@ -199,26 +202,9 @@ impl<'a> Sequential<'a> {
     }
 }
 
-impl Codes {
-    /// `tables` says whether there is data enough to make up for the making of tables.
-    fn new(dc: &Code, ac: &Code, floor: u16, tables: bool) -> Self {
-        let ac = Lookup::new(ac);
-        Self {
-            dc: Lookup::new(dc),
-            table: if tables {
-                AcTable::new(&ac, floor)
-            } else {
-                AcTable::unknowing()
-            },
-            ac,
-            floor,
-        }
-    }
-}
-
-/// Decodes MCUs between two restart markers.
+/// Decodes MCUs between two restart markers. `TAILS` says whether a component may have a tail to pass over.
 #[inline(always)]
-fn run(
+fn run<const TAILS: bool>(
     feed: &mut Feed<'_>,
     mut cursor: Cursor,
     mcus: Range<u32>,
@@ -230,7 +216,8 @@ fn run(
     for mcu in mcus {
         for slot in slots {
             let (part, lane) = (&mut parts[slot.part], &mut *lanes[slot.lane]);
-            if let Err(fault) = block(feed, &mut cursor, part, lane, mcu < slot.limit, budget) {
+            let visible = mcu < slot.limit;
+            if let Err(fault) = block::<TAILS>(feed, &mut cursor, part, lane, visible, budget) {
                 return Err((fault, cursor));
             }
         }
@@ -243,7 +230,7 @@ fn run(
 
 /// Decodes one block; one that is not `visible` leaves no trace but its DC value.
 #[inline(always)]
-fn block(
+fn block<const TAILS: bool>(
     feed: &mut Feed<'_>,
     cursor: &mut Cursor,
     part: &mut Part,
@@ -260,7 +247,7 @@ fn block(
         return Err(Fault::Range);
     }
     let room = lane.room(budget).map_err(|_| Fault::Memory)?;
-    let mut words = coefficients(feed, cursor, &part.codes, room)?;
+    let mut words = coefficients::<TAILS>(feed, cursor, &part.codes, room)?;
     if let Some(floors) = &part.floors {
         words = thin(room, words, floors);
     }
@@ -268,63 +255,4 @@ fn block(
         lane.commit(part.predictor as i16, words);
     }
     Ok(())
-}
-
-/// The AC coefficients of a block (T.81 F.2.2.2) as words; returns how many there are.
-#[inline(always)]
-fn coefficients(
-    feed: &mut Feed<'_>,
-    cursor: &mut Cursor,
-    codes: &Codes,
-    room: &mut [u16; MAX_WORDS],
-) -> Result<usize, Fault> {
-    let (mut at, mut words) = (ONE, 0);
-    loop {
-        cursor.refill(feed);
-        let mut entry = codes.table.entry(cursor.acc);
-        // Most lookups stay within the block; a few of them and a long symbol fit one refill.
-        'within: loop {
-            for _ in 0..LOOKUPS {
-                let Some(next) = entry.next(at) else {
-                    break 'within;
-                };
-                put_pair(room, words, entry.words(at));
-                words += entry.count();
-                cursor.consume(entry.bits());
-                at = next;
-                // Looked up before the refill, which it need not wait for.
-                entry = codes.table.entry(cursor.acc);
-            }
-            cursor.refill(feed);
-        }
-        let mut index = at >> UPPER;
-        if entry.ends(index) {
-            put_pair(room, words, entry.words(at));
-            cursor.consume(entry.bits());
-            return Ok(words + entry.count());
-        }
-        let (length, symbol) = codes.ac.symbol(cursor.acc).ok_or(Fault::Code)?;
-        cursor.consume(length);
-        let (run, size) = (u32::from(symbol >> 4), u32::from(symbol & 15));
-        if size == 0 && run < 15 {
-            return Ok(words);
-        }
-        index += run;
-        if index > 63 {
-            return Err(Fault::Run);
-        }
-        if size > AC_BITS {
-            return Err(Fault::Range);
-        }
-        let value = extend(cursor.acc, size);
-        cursor.consume(size);
-        if size > 0 && value.unsigned_abs() >= u32::from(codes.floor) {
-            words += put_word(&mut room[words..], index as usize, value as i16);
-        }
-        index += 1;
-        if index == 64 {
-            return Ok(words);
-        }
-        at = index * ONE;
-    }
 }

@@ -137,6 +137,16 @@ impl Picture<'_> {
         })
     }
 
+    /// Counts the picture sequentially; `counted` holds what its components counted while they were requantised.
+    pub fn count_in_mcus(&self, counted: &[progressive::Statistics]) -> Counted {
+        let scan = Sequential::new(self.frame, self.roles);
+        let mut counts = Box::<sequential::Statistics>::default();
+        for (c, (views, component)) in self.views.iter().zip(counted).enumerate() {
+            scan.count(c, &views[0], &component.histograms[1], &mut counts);
+        }
+        Counted::Sequential(counts)
+    }
+
     /// Counts the picture in the scans of `counted`, which was counted of a picture like it.
     ///
     /// # Errors

@@ -5,9 +5,10 @@
 
 use super::Role;
 use super::emit::{Counts, Emit, magnitude};
-use super::view::ViewRow;
+use super::view::{View, ViewRow};
 use crate::Error;
 use crate::jpeg::frame::{Frame, MAX_COMPONENTS};
+use crate::jpeg::huffman_out::Histogram;
 use crate::jpeg::plane::Words;
 
 /// Tables counted and written: DC and AC of luma-like components, DC and AC of chroma.
@@ -94,6 +95,35 @@ impl Sequential {
             }
         }
         Ok(())
+    }
+
+    /// Counts component `c` in `view`, whose AC symbols were counted block by block as `ac`: only the differences of DC
+    /// values follow MCU order, and padding adds nothing but ends of block.
+    pub fn count(&self, c: usize, view: &View<'_>, ac: &Histogram, counts: &mut Statistics) {
+        let (h, v, table) = self.layout[c];
+        for (sum, count) in counts.histograms[table + 1].0.iter_mut().zip(&ac.0) {
+            *sum += count;
+        }
+        let blocks = self.mcus_across * h * self.mcus_down * v;
+        counts.histograms[table + 1].0[usize::from(END_OF_BLOCK)] +=
+            (blocks - view.blocks()) as u32;
+        let mut previous = 0;
+        for mcu_row in 0..self.mcus_down {
+            let rows: Vec<&[i16]> = (mcu_row * v..(mcu_row + 1) * v)
+                .map(|row| view.row(row).dc_values())
+                .collect();
+            for first in (0..self.mcus_across).map(|mcu| mcu * h) {
+                for dc in rows
+                    .iter()
+                    .flat_map(|row| (first..first + h).map(|at| row.get(at)))
+                {
+                    let dc = dc.map_or(previous, |&dc| i32::from(dc));
+                    let (size, bits) = magnitude(dc - previous);
+                    counts.emit(table, size as u8, bits, size);
+                    previous = dc;
+                }
+            }
+        }
     }
 }
 

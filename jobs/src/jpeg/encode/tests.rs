@@ -113,7 +113,26 @@ proptest! {
             prop_assert_eq!(written, out.len() as u64);
             prop_assert_eq!(picture.bytes(&counted), unstuffed(&out));
         }
+        let blocks: Vec<_> = views.iter().map(|views| counted_by_blocks(&views[0])).collect();
+        let (Counted::Sequential(whole), Counted::Sequential(joined)) =
+            (picture.count(Form::Sequential).expect("counting cannot fail"), picture.count_in_mcus(&blocks))
+        else {
+            panic!("both are sequential");
+        };
+        prop_assert_eq!(whole.histograms, joined.histograms);
     }
+}
+
+/// AC symbols as a pass over one component counts them, in raster order.
+fn counted_by_blocks(view: &View<'_>) -> progressive::Statistics {
+    let mut counts = progressive::Statistics::default();
+    let mut band = progressive::Band::sequential(1);
+    for row in 0..view.down() {
+        for (_, mut words) in view.row(row) {
+            band.block(&mut words, &mut counts);
+        }
+    }
+    counts
 }
 
 /// A picture of random planes written by `scans` and decoded again has the same coefficients, in as many bytes as counted.
