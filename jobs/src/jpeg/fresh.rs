@@ -121,12 +121,12 @@ impl Floors {
         let mut kept = 0_u64;
         for (row, (values, floors)) in block.iter().zip(&self.0).enumerate() {
             // Mostly nothing is large enough, which eight at a time tell without a branch.
-            let large = |x: usize| u32::from(values[x].abs() >= floors[x]);
-            if (0..8).map(large).sum::<u32>() == 0 {
-                continue;
-            }
-            for (x, &k) in ZIGZAG[row].iter().enumerate() {
-                kept |= u64::from(large(x)) << k;
+            let large = |x: usize| u32::from(values[x].abs() >= floors[x]) << x;
+            let mut large: u32 = (0..8).map(large).sum();
+            while large != 0 {
+                let x = large.trailing_zeros() as usize & 7;
+                large &= large - 1;
+                kept |= 1_u64 << ZIGZAG[row][x];
             }
         }
         let mut used = 0;

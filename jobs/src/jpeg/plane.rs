@@ -2,7 +2,7 @@
 //!
 //! A 12-megapixel photograph has 18 million coefficients of which a few hundred thousand matter, so blocks hold words,
 //! not 64 slots. A word is six bits of zigzag index (1 to 63) and ten bits of value; a value that does not fit is marked
-//! by [`ESCAPE`] and follows in the next word. Words live in fixed chunks, so that growing never copies and never
+//! by an escape and follows in the next word. Words live in fixed chunks, so that growing never copies and never
 //! touches memory twice. Rows of blocks are written in any order of lanes (a lane is one block row within an MCU row)
 //! and read back in raster order.
 //!
@@ -12,7 +12,7 @@
 mod words;
 
 use crate::{Budget, Error};
-pub use words::{ESCAPE, MAX_WORDS, Words, put_word};
+pub use words::{MAX_WORDS, MOVED, Words, put_word};
 pub(super) use words::{pair, put_pair, thin};
 
 /// Words in a chunk at most: 64 KiB.

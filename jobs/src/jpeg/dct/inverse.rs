@@ -3,7 +3,7 @@
 //!
 //! Sums are laid out in lanes of four or eight samples, which compilers turn into vector instructions without being asked.
 
-use super::super::plane::{Row, Words};
+use super::super::plane::{MOVED, Row, Words};
 use super::super::quant::tables::NATURAL;
 use std::f32::consts::PI;
 
@@ -96,7 +96,8 @@ impl Inverse {
     pub(crate) fn weighed(&self, steps: &[f32; 64]) -> Box<Weighed> {
         let weight = |k: usize| {
             let natural = usize::from(NATURAL[k]);
-            let weights = self.across[natural % 8].map(|weight| weight * steps[k]);
+            let step = steps[k] / if k > 0 { MOVED } else { 1.0 };
+            let weights = self.across[natural % 8].map(|weight| weight * step);
             (natural / 8, weights)
         };
         Box::new(Weighed(std::array::from_fn(weight)))
@@ -185,7 +186,8 @@ impl Inverse {
     }
 }
 
-/// By zigzag index, what a level of 1 gives: its row of frequencies, and that row's samples.
+/// By zigzag index, what a level of 1 gives: its row of frequencies, and that row's samples. AC levels come [`MOVED`] times too
+/// large.
 #[derive(Debug)]
 pub(crate) struct Weighed([(usize, [f32; 8]); 64]);
 
@@ -197,8 +199,8 @@ impl Weighed {
         for (half, weight) in halves[0].iter_mut().zip(&self.0[0].1) {
             *half = dc * weight;
         }
-        for (k, value) in words {
-            let ((row, weights), value) = (&self.0[k & 63], f32::from(value));
+        for (k, value) in words.moved() {
+            let ((row, weights), value) = (&self.0[k & 63], value as f32);
             // A decoder may keep more than it was asked for.
             if let Some(half) = halves.get_mut(*row) {
                 for x in 0..L {

@@ -34,6 +34,10 @@ fn blocks_come_back_in_raster_order_across_chunks_and_lanes() {
                 .filter(|k| (k + col) % 3 == 0)
                 .map(|k| (k, value(row, col, k)))
                 .collect();
+            let moved = expected
+                .iter()
+                .map(|&(k, value)| (k, i32::from(value) * MOVED as i32));
+            assert!(words.moved().eq(moved));
             assert_eq!(words.collect::<Vec<_>>(), expected);
             blocks += 1;
         }

@@ -5,6 +5,9 @@ pub const MAX_WORDS: usize = 128;
 /// Ten-bit pattern that says the value follows in the next word.
 pub const ESCAPE: u16 = 0x200;
 
+/// How many times too large [`Words::moved`] gives values.
+pub const MOVED: f32 = 64.0;
+
 /// The non-zero AC coefficients of one block, as words.
 #[derive(Debug, Clone, Copy)]
 pub struct Words<'a>(&'a [u16]);
@@ -19,6 +22,12 @@ impl<'a> Words<'a> {
     /// No coefficients at all.
     pub fn none() -> Self {
         Self(&[])
+    }
+
+    /// Zigzag indices and values times [`MOVED`], for those who multiply anyway.
+    #[inline(always)]
+    pub fn moved(self) -> Moved<'a> {
+        Moved(self.0)
     }
 
     /// The words themselves.
@@ -61,6 +70,28 @@ impl Iterator for Words<'_> {
         let (&value, rest) = self.0.split_first()?;
         self.0 = rest;
         Some((index, value as i16))
+    }
+}
+
+/// Coefficients as [`Words::moved`] gives them.
+#[derive(Debug, Clone)]
+pub struct Moved<'a>(&'a [u16]);
+
+impl Iterator for Moved<'_> {
+    type Item = (usize, i32);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, i32)> {
+        let (word, rest) = self.0.split_first()?;
+        self.0 = rest;
+        let index = usize::from(word >> 10);
+        if word & 0x3ff == ESCAPE {
+            let (value, rest) = self.0.split_first()?;
+            self.0 = rest;
+            return Some((index, i32::from(*value as i16) * MOVED as i32));
+        }
+        // Ten bits of two's complement at the top of sixteen: the sign is where it belongs.
+        Some((index, i32::from((word << 6) as i16)))
     }
 }
 

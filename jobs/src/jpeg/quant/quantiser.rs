@@ -9,7 +9,7 @@ use crate::jpeg::encode::emit::size;
 use crate::jpeg::encode::progressive::Range;
 use crate::jpeg::frame::QuantTable;
 use crate::jpeg::huffman_out::Histogram;
-use crate::jpeg::plane::{ESCAPE, MAX_WORDS, Words, put_word};
+use crate::jpeg::plane::{MAX_WORDS, MOVED, Words, put_word};
 
 /// How levels are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +35,6 @@ pub struct Tuning {
 
 /// Adding this to a number that 16 bits hold leaves the nearest integer in the lowest bits of the sum's mantissa.
 const ROUND: f32 = 12_582_912.0;
-/// Values of words stand six bits higher while they are read.
-const MOVED: f32 = 64.0;
 /// Rank of a block with nothing to leave out.
 pub const NOTHING: u8 = 255;
 /// Added to one half, how large a coefficient must be in new steps not to be zeroed, by distance from DC.
@@ -148,19 +146,7 @@ impl Quantiser {
     pub fn take(&mut self, words: Words<'_>) -> bool {
         let (mut count, mut first, mut energy) = (0, 0, 0.0);
         let end = self.bands[0].1;
-        let mut words = words.as_slice();
-        while let [word, rest @ ..] = words {
-            words = rest;
-            let index = usize::from(word >> 10);
-            // The ten bits of the value at the top of sixteen are the value times [`MOVED`], sign and all.
-            let mut value = i32::from((word << 6) as i16);
-            if word & 0x3ff == ESCAPE {
-                let [escaped, rest @ ..] = words else {
-                    break;
-                };
-                words = rest;
-                value = i32::from(*escaped as i16) * MOVED as i32;
-            }
+        for (index, value) in words.moved() {
             let value = value as f32;
             let x = value * self.ratios[index];
             energy += value * value * self.energies[index];
