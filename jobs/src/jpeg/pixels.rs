@@ -29,6 +29,28 @@ pub(crate) fn read(
     wanted: Option<(u32, u32)>,
     budget: &Budget,
 ) -> Result<Decoded, Error> {
+    decode(source, wanted, None, budget)
+}
+
+/// Decodes a picture whose components are what a file around it says, whatever its own markers say; `colours` must be of as many
+/// components.
+///
+/// # Errors
+/// Those of decoding.
+pub(crate) fn read_as(
+    source: &dyn Source,
+    colours: Colours,
+    budget: &Budget,
+) -> Result<Raster, Error> {
+    decode(source, None, Some(colours), budget).map(|decoded| decoded.raster)
+}
+
+fn decode(
+    source: &dyn Source,
+    wanted: Option<(u32, u32)>,
+    colours: Option<Colours>,
+    budget: &Budget,
+) -> Result<Decoded, Error> {
     let decoder = Decoder::open(source, budget)?;
     let frame = decoder.header().frame.clone();
     let whole = (u32::from(frame.width), u32::from(frame.height));
@@ -41,7 +63,10 @@ pub(crate) fn read(
     } = open(decoder, &wanted, budget)?;
     let side = |pixels: u32| (pixels as usize * scale).div_ceil(8);
     let size = (side(whole.0), side(whole.1));
-    let colours = Colours::of(&frame, &segments)?;
+    let colours = match colours {
+        Some(told) => told,
+        None => Colours::of(&frame, &segments)?,
+    };
     let channels = colours.layout().channels();
     let mut out = budget.vec(size.0 * size.1 * channels)?;
     let planes: Vec<Upsampled<'_>> = samples
@@ -75,12 +100,13 @@ pub(crate) fn read(
 
 /// What the components are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Colours {
+pub(crate) enum Colours {
     Gray,
     Rgb,
     Ycc,
     /// Ink; Adobe's programs store how much paper is left instead.
     Cmyk {
+        /// It is paper that is stored.
         inverted: bool,
     },
     /// CMY as YCC, and black.

@@ -379,22 +379,35 @@ fn features_that_would_be_lost_are_refused_by_name() {
         ),
         "a TIFF of Lab samples"
     );
-    let mut fax = tiff(
-        Store {
-            samples: 1,
-            bits: 1,
-            photometric: 1,
-            ..PLAIN
-        },
-        &[],
-    );
-    let at = fax
-        .windows(4)
-        .rposition(|window| window == [3, 1, 3, 0])
-        .expect("compression tag");
-    fax[at + 8] = 4;
-    assert!(
-        matches!(read_all(Format::Tiff, &fax), Err(Error::Unsupported(what)) if what.contains("CCITT"))
+}
+
+#[test]
+fn compressions_that_are_not_read_are_refused_by_name() {
+    let compressed = |compression: u8, bits| {
+        let mut file = tiff(
+            Store {
+                samples: 1,
+                bits,
+                photometric: 1,
+                ..PLAIN
+            },
+            &[],
+        );
+        let at = file
+            .windows(4)
+            .rposition(|window| window == [3, 1, 3, 0])
+            .expect("compression tag");
+        file[at + 8] = compression;
+        match read_all(Format::Tiff, &file) {
+            Err(Error::Unsupported(what)) => what,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(compressed(6, 8), "a TIFF with old-style JPEG compression");
+    assert_eq!(compressed(7, 16), "a TIFF with JPEG compression of 16 bits");
+    assert_eq!(
+        compressed(4, 8),
+        "a TIFF with CCITT (fax) compression of 8 bits"
     );
 }
 

@@ -1,17 +1,21 @@
 //! What a TIFF directory says about its picture (TIFF 6.0, parts 1 and 2), and what of it is refused.
 
-use super::{Depth, Directory, Layout, damaged, meaning, unsupported};
+use super::fax::Fax;
+use super::{Depth, Directory, Layout, bytes, damaged, meaning, unsupported};
 use crate::Error;
 use ::tiff::decoder::ChunkType;
 use ::tiff::tags::{ByteOrder, Tag};
 
 /// Compression of strips and tiles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Compression {
     None,
     Lzw,
     Deflate,
     PackBits,
+    Fax(Fax),
+    /// JPEG, and the tables that strips and tiles have in common (none where they bring their own).
+    Jpeg(Vec<u8>),
 }
 
 /// What samples mean.
@@ -23,6 +27,8 @@ pub(super) enum Photometric {
     /// Red, green and blue of every index.
     Palette(Vec<[u8; 3]>),
     Cmyk,
+    /// Luma and chroma, which JPEG data becomes RGB from.
+    Ycc,
 }
 
 /// A picture's directory.
@@ -59,7 +65,7 @@ impl Header {
         let layout = match (&self.photometric, self.samples) {
             (Photometric::WhiteIsZero | Photometric::BlackIsZero, 1) => Layout::Gray,
             (Photometric::WhiteIsZero | Photometric::BlackIsZero, _) => Layout::GrayAlpha,
-            (Photometric::Palette(_), _) | (Photometric::Rgb, 3) => Layout::Rgb,
+            (Photometric::Palette(_) | Photometric::Ycc, _) | (Photometric::Rgb, 3) => Layout::Rgb,
             (Photometric::Rgb, _) => Layout::Rgba,
             (Photometric::Cmyk, _) => Layout::Cmyk,
         };
@@ -82,11 +88,14 @@ pub(super) fn read(directory: &mut Directory<'_>) -> Result<Header, Error> {
         let found = directory.find_tag_unsigned(tag).map_err(meaning)?;
         Ok(found.unwrap_or(default))
     };
-    let compression = compression(number(directory, Tag::Compression, 1)?)?;
+    let compression = compression(number(directory, Tag::Compression, 1)?, directory)?;
     let samples = usize::from(number(directory, Tag::SamplesPerPixel, 1)?);
     let bits = bits(directory)?;
     let photometric = number(directory, Tag::PhotometricInterpretation, 1)?;
-    let photometric = photometric_of(photometric, bits, directory)?;
+    let photometric = match (photometric, &compression) {
+        (6, Compression::Jpeg(_)) => Photometric::Ycc,
+        (other, _) => photometric_of(other, bits, directory)?,
+    };
     let alpha = alpha(&photometric, samples, directory)?;
     let strips = directory.get_chunk_type() == ChunkType::Strip;
     let (across, down) = directory.chunk_dimensions();
@@ -96,8 +105,14 @@ pub(super) fn read(directory: &mut Directory<'_>) -> Result<Header, Error> {
         bits,
         samples,
         photometric,
+        predicted: match &compression {
+            // They have no use for it.
+            Compression::Fax(_) | Compression::Jpeg(_) => false,
+            Compression::None | Compression::Lzw | Compression::Deflate | Compression::PackBits => {
+                predicted(number(directory, Tag::Predictor, 1)?, bits)?
+            }
+        },
         compression,
-        predicted: predicted(number(directory, Tag::Predictor, 1)?, bits)?,
         planar: number(directory, Tag::PlanarConfiguration, 1)? == 2,
         reversed: number(directory, Tag::FillOrder, 1)? == 2,
         big_endian: directory.byte_order() == ByteOrder::BigEndian,
@@ -119,6 +134,20 @@ fn check(header: Header) -> Result<Header, Error> {
             header.bits
         )));
     }
+    let only = |bits: u8, name: &str| match header.bits {
+        right if right == bits => Ok(()),
+        other => Err(unsupported(format!(
+            "a TIFF with {name} compression of {other} bits"
+        ))),
+    };
+    match &header.compression {
+        Compression::Fax(_) => only(1, "CCITT (fax)")?,
+        Compression::Jpeg(_) => only(8, "JPEG")?,
+        Compression::None | Compression::Lzw | Compression::Deflate | Compression::PackBits => {}
+    }
+    if header.photometric == Photometric::Ycc && header.planar {
+        return Err(unsupported("a TIFF of YCbCr samples in planes"));
+    }
     let (across, down) = header.chunk;
     if across == 0 || down == 0 {
         return Err(damaged("strips or tiles without a size"));
@@ -136,14 +165,23 @@ fn check(header: Header) -> Result<Header, Error> {
     Ok(header)
 }
 
-fn compression(number: u16) -> Result<Compression, Error> {
+fn compression(number: u16, directory: &mut Directory<'_>) -> Result<Compression, Error> {
     Ok(match number {
         1 => Compression::None,
+        2 => Compression::Fax(Fax::Rows),
+        3 => {
+            let options = directory.find_tag_unsigned::<u32>(Tag::from_u16_exhaustive(292));
+            let options = options.map_err(meaning)?.unwrap_or(0);
+            Compression::Fax(Fax::Group3 {
+                two_dimensional: options & 1 == 1,
+            })
+        }
+        4 => Compression::Fax(Fax::Group4),
         5 => Compression::Lzw,
+        7 => Compression::Jpeg(bytes(directory, Tag::JPEGTables).unwrap_or_default()),
         8 | 32946 => Compression::Deflate,
         32773 => Compression::PackBits,
-        2..=4 => return Err(unsupported("a TIFF with CCITT (fax) compression")),
-        6 | 7 => return Err(unsupported("a TIFF with JPEG compression")),
+        6 => return Err(unsupported("a TIFF with old-style JPEG compression")),
         34925 => return Err(unsupported("a TIFF with LZMA compression")),
         50000 => return Err(unsupported("a TIFF with Zstandard compression")),
         50001 => return Err(unsupported("a TIFF with WebP compression")),
@@ -245,7 +283,7 @@ fn alpha(
 ) -> Result<Alpha, Error> {
     let colours = match photometric {
         Photometric::WhiteIsZero | Photometric::BlackIsZero | Photometric::Palette(_) => 1,
-        Photometric::Rgb => 3,
+        Photometric::Rgb | Photometric::Ycc => 3,
         Photometric::Cmyk => 4,
     };
     if samples < colours {
@@ -254,7 +292,10 @@ fn alpha(
     let extra: Option<Vec<u16>> = directory
         .find_tag_unsigned_vec(Tag::ExtraSamples)
         .map_err(meaning)?;
-    let may = !matches!(photometric, Photometric::Palette(_) | Photometric::Cmyk);
+    let may = match photometric {
+        Photometric::WhiteIsZero | Photometric::BlackIsZero | Photometric::Rgb => true,
+        Photometric::Palette(_) | Photometric::Cmyk | Photometric::Ycc => false,
+    };
     match (samples - colours, extra.unwrap_or_default().as_slice()) {
         (0, _) => Ok(Alpha::None),
         (1, [1]) if may => Ok(Alpha::Premultiplied),

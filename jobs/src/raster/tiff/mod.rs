@@ -1,12 +1,14 @@
 //! TIFF: gray, palette, RGB and CMYK of whole numbers up to sixteen bits, in strips or tiles, chunky or planar; uncompressed,
-//! LZW, deflate or PackBits.
+//! LZW, deflate, PackBits, CCITT (fax) or JPEG.
 //!
 //! The directory is read by the `tiff` crate ([`header`] says what it means), strips and tiles are unpacked here ([`unpack`])
-//! one at a time, and a strip that ends too early is an error. Pages, float samples, CCITT, JPEG and other compressions,
-//! YCbCr and Lab are refused by name.
+//! one at a time, and a strip that ends too early is an error. Pages, float samples, old-style JPEG and other compressions,
+//! YCbCr without JPEG and Lab are refused by name.
 
 mod exif;
+mod fax;
 mod header;
+mod jpeg;
 mod unpack;
 
 use super::{Bytes, Carried, Density, Depth, Layout, Raster, Unit, corrupt, room, unsupported};
@@ -137,3 +139,6 @@ fn meaning(error: TiffError) -> Error {
 fn damaged(what: impl Into<String>) -> Error {
     corrupt(Format::Tiff, what)
 }
+
+#[cfg(test)]
+mod tests;

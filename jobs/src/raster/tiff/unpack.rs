@@ -1,7 +1,7 @@
 //! Strips and tiles of a TIFF, unpacked one at a time and put where they belong.
 
 use super::header::{Compression, Header, Photometric};
-use super::{damaged, unsupported};
+use super::{damaged, fax, jpeg, unsupported};
 use crate::{Budget, Error, Source};
 use std::io::Read;
 
@@ -72,22 +72,25 @@ fn chunk(
             count => filled += count,
         }
     }
-    if header.reversed {
+    // JPEG has an order of its own.
+    if header.reversed && !matches!(header.compression, Compression::Jpeg(_)) {
         packed
             .iter_mut()
             .for_each(|byte| *byte = byte.reverse_bits());
     }
-    match header.compression {
+    match &header.compression {
         Compression::None => out.copy_from_slice(packed.get(..out.len()).ok_or_else(cut_off)?),
         Compression::Lzw => lzw(&packed, out)?,
         Compression::Deflate => deflate(&packed, out)?,
         Compression::PackBits => pack_bits(&packed, out)?,
+        Compression::Fax(fax) => fax::unpack(*fax, &packed, header.chunk.0, out, budget)?,
+        Compression::Jpeg(tables) => jpeg::unpack(header, tables, &packed, out, budget)?,
     }
     budget.free(packed);
     Ok(())
 }
 
-fn cut_off() -> Error {
+pub(super) fn cut_off() -> Error {
     damaged("a strip or tile of pixels is cut off")
 }
 
@@ -209,7 +212,8 @@ fn put(
         Photometric::WhiteIsZero
         | Photometric::BlackIsZero
         | Photometric::Rgb
-        | Photometric::Cmyk => {
+        | Photometric::Cmyk
+        | Photometric::Ycc => {
             let bytes = usize::from(header.bits / 8);
             let (piece, pixel) = (each * bytes, header.samples * bytes);
             // Inverting every bit of both bytes inverts a sample of sixteen bits; alpha is not inverted.
