@@ -8,6 +8,7 @@ use std::path::Path;
 pub(crate) fn tests() -> Vec<Trial> {
     vec![
         test("a_mixed_folder_becomes_one_format", mixed),
+        test("an_original_goes_when_its_result_comes", replaced),
         test("a_size_is_reached_with_fewer_pixels", fewer_pixels),
         test("a_picture_on_its_side_is_made_upright", upright),
         test("a_score_is_kept_in_fewer_bytes_the_lower_it_is", scores),
@@ -63,6 +64,47 @@ fn mixed() {
         again.text()
     );
     assert_eq!(case.tree("out"), tree);
+}
+
+/// Without loss a photograph would be larger as WebP and is kept under its own name; at a quality it is saved under another.
+fn replaced() {
+    let case = Case::new();
+    let photo = pictures::photo("lake.jpg");
+    case.input("kept.jpg", &photo).input("edited.jpg", &photo);
+    let run = |arguments: &[&str]| {
+        let mut command = case.bare();
+        command.args(["in", "-o", "out", "--json", "json", "--no-config"]);
+        command.args(["--format", "webp"]).args(arguments);
+        let ran = case.finish(command.spawn().expect("the executable starts"));
+        ran.expect_code(0);
+        case.check(&ran, 2)
+    };
+    let names = || {
+        let tree = case.tree("out");
+        let names = tree.keys().map(|path| path.display().to_string());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(run(&["--lossless"]).outcome("kept.jpg"), "kept");
+    assert_eq!(names(), ["edited.jpg", "kept.jpg"]);
+    // Of the same size: one of another size is known to be edited before any work, and the input is skipped.
+    let edited: Vec<u8> = photo.iter().rev().copied().collect();
+    std::fs::write(case.path("out/edited.jpg"), &edited).expect("written");
+    let records = run(&["-q", "50"]);
+    assert_eq!(records.outcome("kept.jpg"), "saved");
+    assert_eq!(names(), ["edited.jpg", "edited.webp", "kept.webp"]);
+    let warnings = records.field("edited.jpg", "warnings").to_string();
+    assert!(warnings.contains("not removed: edited.jpg"), "{warnings}");
+    assert!(
+        !records
+            .field("kept.jpg", "warnings")
+            .to_string()
+            .contains("removed")
+    );
+    // And back.
+    assert_eq!(run(&["--lossless"]).outcome("kept.jpg"), "kept");
+    assert!(names().contains(&"kept.jpg".to_owned()) && !names().contains(&"kept.webp".to_owned()));
+    assert_eq!(case.tree("out")[Path::new("edited.jpg")], edited);
+    assert_eq!(case.tree("in").len(), 2);
 }
 
 fn fewer_pixels() {

@@ -32,6 +32,8 @@ pub(crate) struct Ours {
     pub(crate) run: i64,
     /// Input it was made from.
     pub(crate) source: PathBuf,
+    /// What became of that input.
+    pub(crate) verdict: Verdict,
     /// What was put there, where anything was.
     pub(crate) published: Option<Published>,
 }
@@ -83,13 +85,15 @@ impl Writer {
     fn ours_in_sql(&self, target: &Path) -> rusqlite::Result<Option<Ours>> {
         self.connection
             .prepare_cached(
-                "SELECT run, source, out_size, out_mtime_ns, out_hash FROM files WHERE root = ?1 AND path = ?2",
+                "SELECT run, source, outcome, out_size, out_mtime_ns, out_hash FROM files WHERE root = ?1 AND path = ?2",
             )?
             .query_row(params![self.root, bytes(target)], |row| {
+                let outcome = words::verdict_of(row.get_ref(2)?.as_str()?);
                 Ok(Ours {
                     run: row.get(0)?,
                     source: super::row::path(row, 1)?,
-                    published: published(row, 2)?,
+                    verdict: outcome.ok_or(rusqlite::Error::InvalidQuery)?,
+                    published: published(row, 3)?,
                 })
             })
             .optional()

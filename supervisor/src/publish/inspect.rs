@@ -152,7 +152,7 @@ impl<F: Files> Publisher<F> {
     }
 
     /// An error must not pass for a difference.
-    fn has_content(&self, path: &Path, hash: u64) -> Result<bool, Stop> {
+    pub(super) fn has_content(&self, path: &Path, hash: u64) -> Result<bool, Stop> {
         let found = again(|| self.files.open(path)).and_then(|file| hash_of(&self.files, &file));
         match found {
             Ok(found) => Ok(found == hash),
@@ -212,7 +212,7 @@ pub(super) fn hash_of(files: &dyn Files, file: &File) -> io::Result<u64> {
     }
 }
 
-fn is_still(before: Published, found: &Found) -> bool {
+pub(super) fn is_still(before: Published, found: &Found) -> bool {
     before.size == found.identity.size && before.mtime_ns == found.identity.mtime_ns
 }
 

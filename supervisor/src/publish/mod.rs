@@ -7,6 +7,7 @@
 //!   (ledger)   what is about to be renamed is written down
 //!   place      one rename each; in place the original gets its backup name first
 //!   sync       the folders' names to disk
+//!   clear      what an earlier run made of the same input under another extension
 //!   (ledger)   the rows
 //! ```
 //!
@@ -16,6 +17,7 @@
 mod attributes;
 mod backup;
 mod durable;
+mod earlier;
 mod failure;
 mod files;
 mod folders;
@@ -73,7 +75,10 @@ impl<F: Files> Publisher<F> {
     pub(crate) fn prepare(&mut self, publish: Publish, known: &Known<'_>) -> Parcel {
         let mut parcel = Parcel::of(publish);
         match self.inspect(&parcel, known) {
-            Ok(state) => parcel.state = state,
+            Ok(state) => {
+                parcel.state = state;
+                self.look_back(&mut parcel, known);
+            }
             Err(ending) => parcel.end(*ending),
         }
         if parcel.ready().is_none() {
@@ -114,6 +119,7 @@ impl<F: Files> Publisher<F> {
             &self.folders.take_touched(),
             self.in_place(),
         );
+        self.clear_away(parcels);
     }
 
     /// Gives up the ready ones: they cannot be recorded.

@@ -5,7 +5,7 @@ use crate::ledger::{Entry, Published, Row};
 use crate::plan::kept_place;
 use crate::recorder::Publish;
 use crate::task::{Ending, Record};
-use pressroom_shared::{Identity, Outcome};
+use pressroom_shared::{Identity, Outcome, Warning};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,17 @@ pub(crate) struct Parcel {
     destination: PathBuf,
     /// How far it has come.
     pub(crate) state: State,
+    /// What an earlier run made of the input under another extension, and this one makes obsolete.
+    pub(super) earlier: Option<Earlier>,
+}
+
+/// An output of an earlier run that is to go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Earlier {
+    /// Its name.
+    pub(super) path: PathBuf,
+    /// The file as it was compared.
+    pub(super) found: Found,
 }
 
 /// How far a parcel has come.
@@ -114,6 +125,16 @@ impl Parcel {
             staged: publish.staged,
             destination,
             state: State::Ended(None),
+            earlier: None,
+        }
+    }
+
+    /// Adds to what the user should know, where there is an output.
+    pub(super) fn warn(&mut self, warning: Warning) {
+        match &mut self.record.ending {
+            Ending::Saved(saved) => saved.warnings.push(warning),
+            Ending::Kept(kept) => kept.warnings.push(warning),
+            Ending::Skipped(_) | Ending::Failed(_) | Ending::Interrupted => {}
         }
     }
 

@@ -10,6 +10,8 @@ mod request;
 mod thread;
 
 #[cfg(test)]
+mod earlier;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod samples;
