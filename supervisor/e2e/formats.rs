@@ -86,7 +86,9 @@ fn replaced() {
     };
     assert_eq!(run(&["--lossless"]).outcome("kept.jpg"), "kept");
     assert_eq!(names(), ["edited.jpg", "kept.jpg"]);
-    std::fs::write(case.path("out/edited.jpg"), "mine now").expect("written");
+    // Of the same size: one of another size is known to be edited before any work, and the input is skipped.
+    let edited: Vec<u8> = photo.iter().rev().copied().collect();
+    std::fs::write(case.path("out/edited.jpg"), &edited).expect("written");
     let records = run(&["-q", "50"]);
     assert_eq!(records.outcome("kept.jpg"), "saved");
     assert_eq!(names(), ["edited.jpg", "edited.webp", "kept.webp"]);
@@ -101,6 +103,7 @@ fn replaced() {
     // And back.
     assert_eq!(run(&["--lossless"]).outcome("kept.jpg"), "kept");
     assert!(names().contains(&"kept.jpg".to_owned()) && !names().contains(&"kept.webp".to_owned()));
+    assert_eq!(case.tree("out")[Path::new("edited.jpg")], edited);
     assert_eq!(case.tree("in").len(), 2);
 }
 

@@ -4,7 +4,8 @@
 use super::{Compressed, Keep, Kept};
 use crate::jpeg::quant::recipe::scale_of_quality;
 use crate::{
-    Budget, Error, Format, Options, Resize, Sink, Source, Wanted, photo, png, raster, shrink, webp,
+    Budget, Error, Format, Options, Resize, Sink, Source, Wanted, gif, photo, png, raster, shrink,
+    webp,
 };
 
 /// Compresses one picture of a known format.
@@ -91,14 +92,11 @@ fn size(
 ) -> Result<Option<(u32, u32, bool)>, Error> {
     match format {
         Format::Jpeg => photo::size(source, budget).map(Some),
-        Format::Png => png::size(source, budget).map(Some),
-        Format::Webp => Ok(webp::facts(source, budget)?.map(|still| {
-            let (width, height) = still.size;
-            (width, height, still.orientation >= 5)
-        })),
+        Format::Png | Format::Apng => png::size(source, budget).map(Some),
+        Format::Webp => webp::size(source, budget).map(Some),
+        Format::Gif => gif::size(source, budget).map(Some),
         // As themselves these keep their size; as another format their pixels were read once already.
-        Format::Gif
-        | Format::Tiff
+        Format::Tiff
         | Format::Bmp
         | Format::Qoi
         | Format::Pnm
@@ -112,6 +110,6 @@ fn size(
             let turned = raster.carried.orientation >= 5;
             Ok(Some((raster.width, raster.height, turned)))
         }
-        Format::Apng | Format::Heic | Format::Jp2 | Format::Psd | Format::Raw => Ok(None),
+        Format::Heic | Format::Jp2 | Format::Psd | Format::Raw => Ok(None),
     }
 }

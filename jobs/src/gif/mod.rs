@@ -66,6 +66,17 @@ pub(crate) fn compress(
     job.write(sink)
 }
 
+/// Width and height of the screen; nobody sees it lying on its side.
+///
+/// # Errors
+/// See [`Error`].
+pub(crate) fn size(source: &dyn Source, budget: &Budget) -> Result<(u32, u32, bool), Error> {
+    let bytes = whole(source, budget)?;
+    let (width, height) = blocks::parse(&bytes)?.size;
+    budget.free(bytes);
+    Ok((width.into(), height.into(), false))
+}
+
 /// One file under way.
 struct Job<'a> {
     gif: &'a Gif<'a>,

@@ -102,6 +102,19 @@ pub(crate) fn check(result: &dyn Source, written: &Written, budget: &Budget) -> 
     Ok(())
 }
 
+/// Width and height, moving or not, and whether a person sees the picture lying on its side.
+///
+/// # Errors
+/// See [`Error`].
+pub(crate) fn size(source: &dyn Source, budget: &Budget) -> Result<(u32, u32, bool), Error> {
+    let bytes = whole(source, budget)?;
+    let file = riff::parse(&bytes)?;
+    let (width, height) = admitted(&file, budget)?.facts().canvas;
+    let turned = orientation_of_pieces(&file.pieces).is_some_and(|turn| turn >= 5);
+    budget.free(bytes);
+    Ok((width, height, turned))
+}
+
 /// Width, height and orientation of a still picture, and whether it has a profile; `None` for an animation.
 ///
 /// # Errors

@@ -31,30 +31,34 @@ impl<F: Files> Publisher<F> {
         if found.same_file(&ready.source) {
             return;
         }
-        let source = parcel.record.task.source.clone();
-        let row = |target| known(target).ok().flatten();
-        let mine = |ours: &Ours| ours.source == source && ours.published.is_some();
+        let task = &parcel.record.task;
+        let own = |row: &Ours| row.source == task.source;
         // A row under the other name is that of a run with other settings: its output is not this one's to remove.
-        let theirs = (other.target != parcel.record.task.target).then(|| row(&other.target));
-        if let Some(theirs) = theirs.flatten().filter(|row| row.published.is_some()) {
-            if theirs.source == source && theirs.verdict == Verdict::Kept {
-                parcel.warn(stays(
-                    &other,
-                    what,
-                    "a run with other settings put it there",
-                ));
+        if other.target != task.target {
+            match known(&other.target) {
+                Ok(Some(theirs)) if theirs.published.is_some() => {
+                    if own(&theirs) && theirs.verdict == Verdict::Kept {
+                        let why = "a run with other settings put it there";
+                        parcel.warn(stays(&other, what, why));
+                    }
+                    return;
+                }
+                Ok(_) => {}
+                Err(_) => return,
             }
-            return;
         }
-        let Some(ours) = row(&parcel.record.task.target).filter(mine) else {
+        let Ok(Some(ours)) = known(&task.target) else {
             return;
         };
-        if was_there(&ours, &parcel.record.ending) && self.is_unchanged(&other, &found, &ours) {
+        if !own(&ours) || !was_there(&ours, &parcel.record.ending) {
+            return;
+        }
+        if self.is_unchanged(&other, &found, &ours) {
             parcel.earlier = Some(Earlier {
                 path: other.destination,
                 found,
             });
-        } else if was_there(&ours, &parcel.record.ending) {
+        } else {
             parcel.warn(stays(&other, what, "it was changed since"));
         }
     }

@@ -31,7 +31,7 @@ fn warnings(record: &Record) -> Vec<String> {
     let warnings = match &record.ending {
         Ending::Saved(saved) => &saved.warnings,
         Ending::Kept(kept) => &kept.warnings,
-        other => panic!("{other:?}"),
+        Ending::Skipped(_) | Ending::Failed(_) | Ending::Interrupted => panic!("{record:?}"),
     };
     warnings.iter().map(crate::ledger::words::warning).collect()
 }
