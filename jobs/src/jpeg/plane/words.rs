@@ -3,7 +3,7 @@
 /// Room for the words of one block: 63 coefficients, each escaped, and two words that may be scribbled on.
 pub const MAX_WORDS: usize = 128;
 /// Ten-bit pattern that says the value follows in the next word.
-pub const ESCAPE: u16 = 0x200;
+const ESCAPE: u16 = 0x200;
 
 /// How many times too large [`Words::moved`] gives values.
 pub const MOVED: f32 = 64.0;
