@@ -147,14 +147,14 @@ pub fn survivors(
 ) -> Survivors {
     let mut keep = [[1; 64]; MAX_COMPONENTS];
     for ((keep, &role), own) in keep.iter_mut().zip(roles).zip(source) {
-        let share = if halved && role == Role::Chroma {
-            QUARTER
+        // Halved chroma is coded anew, whatever its steps were.
+        let (own, steps, share) = if halved && role == Role::Chroma {
+            (own, &STEPS, QUARTER)
         } else {
-            1.0
+            (own, own, 1.0)
         };
-        let least = floors(role, scale, recipe);
+        let least = floors_from(role, steps, scale, recipe);
         for k in 1..64 {
-            // Where the source's own step is kept, so is every level.
             let levels = (least[k] * share / f32::from(own.0[k])).ceil();
             keep[k] = (levels as u16).max(1);
         }
@@ -162,14 +162,20 @@ pub fn survivors(
     Survivors::from_floors(keep)
 }
 
-/// Smallest dequantised magnitudes that tables of `scale` or coarser could keep.
+/// Smallest dequantised magnitudes that tables of `scale` or coarser could keep of a picture in steps of 1.
 pub fn floors(role: Role, scale: f32, recipe: Recipe) -> [f32; 64] {
+    floors_from(role, &STEPS, scale, recipe)
+}
+
+/// The same of a picture in steps of its own, which no table goes below.
+fn floors_from(role: Role, own: &QuantTable, scale: f32, recipe: Recipe) -> [f32; 64] {
     let tuning = recipe.tuning(scale);
     let scale = recipe.weights.scale(role, scale);
     std::array::from_fn(|k| {
         // Table entries are rounded down by less than 1.
-        let step = (tables::wanted(role, k, scale) - 1.0).clamp(1.0, 255.0);
-        let weight = quantiser::weight(role, step, &tuning);
+        let wanted = (tables::wanted(role, k, scale) - 1.0).clamp(1.0, 255.0);
+        let step = wanted.max(own.0[k].into());
+        let weight = quantiser::weight(role, step, step / wanted, &tuning);
         step * quantiser::floor(role, k, weight, tuning.rounding)
     })
 }

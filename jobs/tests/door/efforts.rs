@@ -38,6 +38,42 @@ fn higher_efforts_fill_the_target_and_look_no_worse() {
     }
 }
 
+fn error(a: &[u8], b: &[u8]) -> f64 {
+    let (a, b) = (pixels(a), pixels(b));
+    assert_eq!((a.1, a.2), (b.1, b.2));
+    let squares =
+        a.0.iter()
+            .zip(&b.0)
+            .map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2));
+    squares.sum::<f64>() / a.0.len() as f64
+}
+
+/// A quality finer than the source's own steps leaves them as they are, and with them nearly all levels.
+#[test]
+fn the_higher_the_quality_the_closer_whatever_the_source() {
+    for (name, own) in [("lake.jpg", 30), ("town.jpg", 60), ("birches.jpg", 80)] {
+        let source = written(&picture(name), 2, Goal::Quality(own));
+        for effort in [2, 5, 6] {
+            let mut before = f64::MAX;
+            for quality in [own - 10, own, own + 10, 95, 100] {
+                let asked = Options {
+                    effort,
+                    force: true,
+                    ..options(Goal::Quality(quality))
+                };
+                let (_, result) = run(&source, &asked).expect("done");
+                let error = error(&source, &result);
+                assert!(
+                    error <= before * 1.01,
+                    "{name} of {own} at {quality}, effort {effort}: {error} after {before}"
+                );
+                before = error;
+            }
+            assert!(before < 0.01, "{name} of {own}, effort {effort}: {before}");
+        }
+    }
+}
+
 #[test]
 fn where_memory_is_short_nothing_is_compared_and_the_target_is_still_met() {
     let original = waves();

@@ -23,6 +23,8 @@ pub struct Plan {
     pub source: Vec<QuantTable>,
     /// Steps of the result, by component.
     pub tables: Vec<QuantTable>,
+    /// How many times coarser than wanted they are.
+    excess: Vec<[f32; 64]>,
     /// Bits of symbols, by component and band.
     pub costs: Vec<Vec<Costs>>,
 }
@@ -36,15 +38,21 @@ impl Plan {
         source: &[QuantTable],
         counted: &[Statistics],
     ) -> Self {
+        let scale = |role| weights.scale(role, tuning.scale);
         let pairs = roles.iter().zip(source);
+        let tables: Vec<QuantTable> = pairs
+            .map(|(&role, own)| tables::table(role, scale(role), own))
+            .collect();
+        let pairs = roles.iter().zip(&tables);
         Self {
+            excess: pairs
+                .map(|(&role, table)| tables::excess(role, scale(role), table))
+                .collect(),
             form,
             tuning,
             roles: roles.to_vec(),
             source: source.to_vec(),
-            tables: pairs
-                .map(|(&role, own)| tables::table(role, weights.scale(role, tuning.scale), own))
-                .collect(),
+            tables,
             costs: roles
                 .iter()
                 .zip(counted)
@@ -58,7 +66,7 @@ impl Plan {
         Quantiser::new(
             self.roles[c],
             &self.source[c],
-            &self.tables[c],
+            (&self.tables[c], &self.excess[c]),
             &self.tuning,
             self.roles[c].bands(self.form),
             self.costs[c].clone(),

@@ -101,16 +101,18 @@ pub struct Quantiser {
 }
 
 impl Quantiser {
-    /// From steps of `source` to steps of `new`; `costs` holds one entry for each of `bands`.
+    /// From steps of `source` to steps of `new`, which are so many times coarser than wanted as `excess` says; `costs` holds one
+    /// entry for each of `bands`.
     pub fn new(
         role: Role,
         source: &QuantTable,
-        new: &QuantTable,
+        (new, excess): (&QuantTable, &[f32; 64]),
         tuning: &Tuning,
         bands: &'static [Range],
         costs: Vec<Costs>,
     ) -> Self {
-        let weights: [f32; 64] = std::array::from_fn(|k| weight(role, new.0[k].into(), tuning));
+        let weights: [f32; 64] =
+            std::array::from_fn(|k| weight(role, new.0[k].into(), excess[k], tuning));
         let own = |k: usize| f32::from(source.0[k]);
         let busy = |i: usize| {
             let middle = ((i as f32 + 0.5) / (1 << FINENESS) as f32).exp2();
@@ -263,13 +265,16 @@ impl Block {
 }
 
 /// Bits that a squared error of one step is worth.
-pub fn weight(role: Role, step: f32, tuning: &Tuning) -> f32 {
-    let coarse = (step / (16.0 * tuning.scale)).powf(STEP_EXPONENT);
+///
+/// The scale says what an error of the step it wants is worth. Where the source's own step is `excess` times as coarse, one of
+/// its steps is that many wanted ones: without that, the finer the scale, the more of a coarse source would be zeroed.
+pub fn weight(role: Role, step: f32, excess: f32, tuning: &Tuning) -> f32 {
+    let coarse = (step / excess / (16.0 * tuning.scale)).powf(STEP_EXPONENT);
     let role = match role {
         Role::Detail => 1.0,
         Role::Chroma => CHROMA_WEIGHT,
     };
-    tuning.lambda * coarse * role
+    tuning.lambda * coarse * role * excess * excess
 }
 
 /// Smallest magnitude, in new steps, worth considering.

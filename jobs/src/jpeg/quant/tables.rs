@@ -83,6 +83,13 @@ pub fn table(role: Role, scale: f32, source: &QuantTable) -> QuantTable {
     QuantTable(steps)
 }
 
+/// By zigzag index, how many times coarser than wanted the steps of [`table`] are: 1 but where the source's own step forbids a
+/// finer one.
+pub fn excess(role: Role, scale: f32, table: &QuantTable) -> [f32; 64] {
+    let wanted = |k: usize| stagger(k, wanted(role, k, scale));
+    std::array::from_fn(|k| (f32::from(table.0[k]) / wanted(k)).max(1.0))
+}
+
 /// The scale whose table is about as coarse as `table`: the median over the frequencies that carry most of a picture.
 pub fn scale_of(role: Role, table: &QuantTable) -> f32 {
     let mut scales: Vec<f32> = (0..15)
@@ -133,6 +140,8 @@ mod tests {
                 for k in 0..64 {
                     prop_assert!(new.0[k] >= source.0[k]);
                     prop_assert!(new.0[k] == source.0[k] || new.0[k] <= 255);
+                    let excess = excess(role, scale, &new)[k];
+                    prop_assert!(excess == 1.0 || excess > 1.0 && new.0[k] == source.0[k]);
                 }
             }
         }
