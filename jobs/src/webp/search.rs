@@ -15,7 +15,7 @@ const CLOSE: f64 = 0.995;
 const AIM: f64 = 0.998;
 /// Difference of quantisers below which looking on gains nothing: each of four segments has its own, and they are whole numbers.
 const FINEST: f32 = 0.15;
-/// Least way to go while all results are on one side.
+/// Least way to go while all results are on one side, times the tries so far: a size that hardly moves is left behind in time.
 const LEAST: f32 = 1.0;
 /// Loss of a size's logarithm per growth of the step's, before two results tell the real one.
 const USUAL_SLOPE: f64 = 1.0;
@@ -95,6 +95,7 @@ fn next(
     let from = |(quality, bytes): (f32, u64), slope: f64| {
         at_step(step(quality) - (aim - log(bytes)) / slope)
     };
+    let least = LEAST * tried as f32;
     match (below, over) {
         (Some(low), Some(high)) => {
             let apart = quantiser(low.0) - quantiser(high.0);
@@ -107,11 +108,11 @@ fn next(
         }
         (Some(_), None) if tried >= MOST => None,
         (Some(low), None) => {
-            Some(from(low, USUAL_SLOPE).clamp((low.0 + LEAST).min(highest), highest))
+            Some(from(low, USUAL_SLOPE).clamp((low.0 + least).min(highest), highest))
         }
         (None, Some(_)) if tried >= MOST => Some(lowest),
         (None, Some(high)) => {
-            Some(from(high, USUAL_SLOPE).clamp(lowest, (high.0 - LEAST).max(lowest)))
+            Some(from(high, USUAL_SLOPE).clamp(lowest, (high.0 - least).max(lowest)))
         }
         (None, None) => None,
     }
