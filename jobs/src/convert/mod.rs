@@ -8,6 +8,7 @@ mod colour;
 mod open;
 mod planar;
 mod recolour;
+mod video;
 mod write;
 
 pub(crate) use recolour::{Recolouring, recolouring, repaint};

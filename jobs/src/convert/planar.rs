@@ -1,15 +1,14 @@
-//! A JPEG as a lossy WebP without a detour through RGB: both store luma and halved chroma of the same colours (ITU-R BT.601), one
-//! in full range, the other in video's. Whatever needs more than that goes the usual way.
+//! A JPEG as a lossy WebP without a picture in RGB between them: both store luma and halved chroma of the same colours (ITU-R
+//! BT.601), one in full range, the other in video's ([`video`]). Whatever needs more than that goes the usual way.
 
 use super::open::carried;
-use super::{Target, goal, judged, write};
+use super::{Target, goal, judged, video, write};
 use crate::door::Compressed;
 use crate::jpeg::color;
-use crate::jpeg::dct::Range;
 use crate::jpeg::decode::Decoder;
 use crate::jpeg::encode::Role;
 use crate::jpeg::frame::{Coding, Frame};
-use crate::jpeg::samples::{Opened, Wanted, open, share};
+use crate::jpeg::samples::{Opened, alone, open, share};
 use crate::metadata::{Changed, orientation_of_segments};
 use crate::options::{Colours, Orient};
 use crate::turn::Turn;
@@ -108,13 +107,9 @@ impl Plan {
     }
 
     fn read(&self, decoder: Decoder<'_>, budget: &Budget) -> Result<(Lossy, Opened), Error> {
-        let ranges = [Range::VIDEO_LUMA, Range::VIDEO_CHROMA, Range::VIDEO_CHROMA];
         let pairs = self.before.components.iter().zip(&self.after.components);
         let wanted: Vec<_> = pairs
-            .zip(ranges)
-            .map(|((old, new), range)| {
-                Wanted::alone(old, &self.before, share(new, &self.after), range)
-            })
+            .map(|(old, new)| alone(old, &self.before, share(new, &self.after)))
             .collect();
         let mut opened = open(decoder, &wanted, budget)?;
         let mut planes = [Vec::new(), Vec::new(), Vec::new()];
@@ -125,8 +120,12 @@ impl Plan {
             let size = (small.width, small.height);
             planes[n] = self.turn.apply(small.bytes, size, 1, budget)?;
         }
-        let size = (self.after.width.into(), self.after.height.into());
-        Ok((Lossy::of_planes(self.turn.size(size), planes), opened))
+        let size = self
+            .turn
+            .size((self.after.width.into(), self.after.height.into()));
+        let [luma, blue, red] = &mut planes;
+        video::to_video(luma, [blue, red], size.0 as usize);
+        Ok((Lossy::of_planes(size, planes), opened))
     }
 
     fn changed(&self) -> Changed {

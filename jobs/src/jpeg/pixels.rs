@@ -5,7 +5,7 @@ use super::color;
 use super::decode::Decoder;
 use super::encode::Role;
 use super::frame::{Component, Frame, Segment};
-use super::samples::{Opened, Plain, Wanted, open};
+use super::samples::{Opened, Plain, open, together};
 use crate::raster::{Carried, Depth, Layout, Raster};
 use crate::{Budget, Error, Note, Source};
 
@@ -54,8 +54,8 @@ fn decode(
     let decoder = Decoder::open(source, budget)?;
     let frame = decoder.header().frame.clone();
     let whole = (u32::from(frame.width), u32::from(frame.height));
-    let wanted = Wanted::together(&frame, wanted.unwrap_or(whole));
-    let scale = wanted.first().map_or(8, |wanted| wanted.size.across);
+    let wanted = together(&frame, wanted.unwrap_or(whole));
+    let scale = wanted.first().map_or(8, |wanted| wanted.across);
     let Opened {
         samples,
         segments,

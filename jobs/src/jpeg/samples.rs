@@ -1,6 +1,6 @@
 //! A JPEG read to samples, component by component, in the file's own colours and sampling; smaller where that suffices.
 
-use super::dct::{Inverse, Range, Size, Weighed};
+use super::dct::{Inverse, Size, Weighed};
 use super::decode::{Decoder, Survivors};
 use super::frame::{Component, Frame, MAX_COMPONENTS, QuantTable, Segment};
 use super::plane::Row;
@@ -24,40 +24,20 @@ pub(crate) fn share(component: &Component, frame: &Frame) -> (f64, f64) {
     )
 }
 
-/// How a component is to be read.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Wanted {
-    /// Size of the inverse transform.
-    pub(crate) size: Size,
-    /// What its samples mean.
-    pub(crate) range: Range,
+/// For all components the smallest common size of the inverse transform that makes the picture at least so wide and high.
+pub(crate) fn together(frame: &Frame, (width, height): (u32, u32)) -> Vec<Size> {
+    let n =
+        eighths(frame.width.into(), width.into()).max(eighths(frame.height.into(), height.into()));
+    vec![Size { across: n, down: n }; frame.components.len()]
 }
 
-impl Wanted {
-    /// All components at the smallest common size that makes the picture at least so wide and high.
-    pub(crate) fn together(frame: &Frame, (width, height): (u32, u32)) -> Vec<Self> {
-        let n = eighths(frame.width.into(), width.into())
-            .max(eighths(frame.height.into(), height.into()));
-        let wanted = Self {
-            size: Size { across: n, down: n },
-            range: Range::FULL,
-        };
-        vec![wanted; frame.components.len()]
-    }
-
-    /// A component at the smallest size at which the picture covers at least so many samples across and down.
-    pub(crate) fn alone(
-        component: &Component,
-        frame: &Frame,
-        (across, down): (f64, f64),
-        range: Range,
-    ) -> Self {
-        let own = share(component, frame);
-        let size = Size {
-            across: eighths(own.0, across),
-            down: eighths(own.1, down),
-        };
-        Self { size, range }
+/// For a component the smallest size of the inverse transform at which the picture covers at least so many samples across and
+/// down.
+pub(crate) fn alone(component: &Component, frame: &Frame, (across, down): (f64, f64)) -> Size {
+    let own = share(component, frame);
+    Size {
+        across: eighths(own.0, across),
+        down: eighths(own.1, down),
     }
 }
 
@@ -76,9 +56,9 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    fn new(component: &Component, wanted: Wanted, budget: &Budget) -> Result<Self, Error> {
-        let inverse = Inverse::new(wanted.size, wanted.range);
-        let (across, down) = (wanted.size.across as u32, wanted.size.down as u32);
+    fn new(component: &Component, size: Size, budget: &Budget) -> Result<Self, Error> {
+        let inverse = Inverse::new(size);
+        let (across, down) = (size.across as u32, size.down as u32);
         let (width, height) = (
             component.blocks_across * across + inverse.slack() as u32,
             component.blocks_down * down,
@@ -139,13 +119,13 @@ pub(crate) struct Opened {
     pub(crate) notes: Vec<Note>,
 }
 
-/// Decodes to samples, each component as `wanted`.
+/// Decodes to samples, each component at the size `wanted` of the inverse transform.
 ///
 /// # Errors
 /// Those of decoding.
 pub(crate) fn open(
     decoder: Decoder<'_>,
-    wanted: &[Wanted],
+    wanted: &[Size],
     budget: &Budget,
 ) -> Result<Opened, Error> {
     let frame = decoder.header().frame.clone();
@@ -153,7 +133,7 @@ pub(crate) fn open(
         .components
         .iter()
         .zip(wanted)
-        .map(|(component, wanted)| Plain::new(component, *wanted, budget))
+        .map(|(component, size)| Plain::new(component, *size, budget))
         .collect::<Result<_, _>>()?;
     let keep = survivors(&samples);
     let weighed =

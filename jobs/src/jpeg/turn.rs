@@ -5,7 +5,7 @@
 //! back, turned as samples of a sixteenth's precision and transformed again, in steps of 1. Where chroma is halved and the
 //! side is odd, samples lie between two of the old ones and are their average.
 
-use super::dct::{Inverse, Range, Size, forward, rounded};
+use super::dct::{Inverse, Size, forward, rounded};
 use super::decode::Picture;
 use super::frame::{Coding, Component, Frame, QuantTable};
 use super::plane::{MAX_WORDS, Plane, Words, put_word};
@@ -184,7 +184,7 @@ struct Fine {
 }
 
 fn samples_of(plane: &Plane, table: &QuantTable, budget: &Budget) -> Result<Fine, Error> {
-    let inverse = Inverse::new(Size::WHOLE, Range::FULL);
+    let inverse = Inverse::new(Size::WHOLE);
     let weighed = inverse.weighed(&table.0.map(f32::from));
     let stride = 8 * plane.across();
     let length = stride * 8 * plane.down();

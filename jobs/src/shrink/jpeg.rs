@@ -3,11 +3,10 @@
 
 use crate::door::Compressed;
 use crate::jpeg::color;
-use crate::jpeg::dct::Range;
 use crate::jpeg::decode::{Decoder, Picture};
 use crate::jpeg::frame::{Coding, Component, Frame, QuantTable};
 use crate::jpeg::fresh::{Outlook, encode, transform};
-use crate::jpeg::samples::{Wanted, extent, open, share};
+use crate::jpeg::samples::{alone, extent, open, share};
 use crate::turn::Turn;
 use crate::{Budget, Error, Options, Sink, Source};
 
@@ -36,7 +35,7 @@ pub(crate) fn compress(
     let stored = |component: &Component| turn.size(share(component, &frame));
     let pairs = before.components.iter().zip(&frame.components);
     let wanted: Vec<_> = pairs
-        .map(|(old, new)| Wanted::alone(old, &before, stored(new), Range::FULL))
+        .map(|(old, new)| alone(old, &before, stored(new)))
         .collect();
     let opened = open(decoder, &wanted, budget)?;
     let mut planes = Vec::new();

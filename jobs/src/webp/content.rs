@@ -309,9 +309,9 @@ pub(super) fn fitted(
     })
 }
 
-/// libwebp's method for an effort.
+/// The method of [`libwebp`](super::libwebp) for an effort.
 pub(super) fn method(effort: u8) -> u8 {
-    [0, 1, 2, 3, 4, 4, 5, 6, 6, 6][usize::from(effort.min(9))]
+    [0, 1, 2, 3, 4, 4, 5, 6, 6, 7][usize::from(effort.min(9))]
 }
 
 /// libwebp's level of lossless coding for an effort.

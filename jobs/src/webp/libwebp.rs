@@ -156,7 +156,7 @@ pub(super) enum Coding {
     Lossy {
         /// libwebp's own scale, 0 to 100.
         quality: f32,
-        /// 0 (fastest) to 6 (smallest).
+        /// 0 (fastest) to 6 (smallest); 7 is 6 with the strength of the loop filter chosen by trying, at five times the time.
         method: u8,
     },
     /// VP8L, every sample of every pixel, also where nobody sees it.
@@ -172,7 +172,8 @@ impl Coding {
         match self {
             Self::Lossy { quality, method } => {
                 config.quality = quality;
-                config.method = method.into();
+                config.method = method.min(6).into();
+                config.autofilter = (method > 6).into();
             }
             Self::Exact { level } => {
                 // SAFETY: `config` is initialised and valid for writes during the call.
@@ -365,4 +366,23 @@ unsafe extern "C" fn append(
     }
     out.extend_from_slice(data);
     1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_method_is_the_one_before_with_the_filter_tried() {
+        let of = |method| {
+            let config = Coding::Lossy {
+                quality: 75.0,
+                method,
+            }
+            .config();
+            let config = config.expect("sound");
+            (config.method, config.autofilter)
+        };
+        assert_eq!([0, 6, 7].map(of), [(0, 0), (6, 0), (6, 1)]);
+    }
 }

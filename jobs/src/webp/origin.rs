@@ -87,9 +87,20 @@ fn loop_filter(bits: &mut Bits<'_>) -> Option<()> {
     Some(())
 }
 
+/// The quantiser, not rounded, that libwebp makes of a quality.
+pub(super) fn quantiser(quality: f32) -> f32 {
+    let share = quality.clamp(0.0, 100.0) / 100.0;
+    let linear = if share < 0.75 {
+        share / 1.5
+    } else {
+        2.0 * share - 1.0
+    };
+    COARSEST * (1.0 - linear.cbrt())
+}
+
 /// The quality that libwebp makes this quantiser of.
-fn of_quantiser(quantiser: f32) -> f32 {
-    let linear = (1.0 - quantiser / COARSEST).powi(3);
+pub(super) fn of_quantiser(quantiser: f32) -> f32 {
+    let linear = (1.0 - quantiser.clamp(0.0, COARSEST) / COARSEST).powi(3);
     let share = if linear < 0.5 {
         linear * 1.5
     } else {
@@ -181,6 +192,19 @@ mod tests {
             size: (width, height),
         };
         Lossy::of_plain(plain, budget).expect("fits")
+    }
+
+    #[test]
+    fn quantisers_and_qualities_are_of_each_other() {
+        // `QualityToCompression`: 0.75 is where the two lines meet.
+        assert!((quantiser(75.0) - 127.0 * (1.0 - 0.5_f32.cbrt())).abs() < 1e-3);
+        assert_eq!((quantiser(0.0), quantiser(100.0)), (127.0, 0.0));
+        for quality in [1.0, 20.0, 60.0, 75.0, 80.0, 99.0] {
+            assert!(
+                (of_quantiser(quantiser(quality)) - quality).abs() < 1e-3,
+                "{quality}"
+            );
+        }
     }
 
     #[test]

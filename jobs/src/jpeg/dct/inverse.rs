@@ -9,6 +9,9 @@ use std::f32::consts::PI;
 
 /// Adding this to a small number leaves its nearest whole number in the low bits.
 const TO_WHOLE: f32 = 8_388_608.0;
+/// The sample of a block without coefficients, and a little: halves are rounded up, as libjpeg and its kin do. Flat blocks of
+/// even steps are full of halves, and one step over a whole sky is seen.
+const MIDDLE: f32 = 128.0 + 1.0 / 1024.0;
 
 /// Samples a block becomes, across and down: 1 to 8 each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,40 +25,10 @@ impl Size {
     pub(crate) const WHOLE: Self = Self { across: 8, down: 8 };
 }
 
-/// What samples a flat block of the darkest to the lightest value becomes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Range {
-    gain: f32,
-    middle: f32,
-    ends: (f32, f32),
-}
-
-impl Range {
-    /// As JPEG has it: 0 to 255 (ITU-T T.871, 7).
-    pub(crate) const FULL: Self = Self::of((0.0, 255.0));
-    /// Luma as video has it: 16 to 235 (ITU-R BT.601, table 3).
-    pub(crate) const VIDEO_LUMA: Self = Self::of((16.0, 235.0));
-    /// Chroma as video has it: 16 to 240 (ITU-R BT.601, table 3).
-    pub(crate) const VIDEO_CHROMA: Self = Self {
-        middle: 128.0,
-        ..Self::of((16.0, 240.0))
-    };
-
-    const fn of(ends: (f32, f32)) -> Self {
-        let gain = (ends.1 - ends.0) / 255.0;
-        Self {
-            gain,
-            middle: ends.0 + 128.0 * gain,
-            ends,
-        }
-    }
-}
-
 /// A transform back to a size.
 #[derive(Debug)]
 pub(crate) struct Inverse {
     size: Size,
-    range: Range,
     /// Weight of frequency `u` at sample `x`, as `[u][x]`; 0 beyond the size.
     across: [[f32; 8]; 8],
     /// Weight of frequency `v` at sample `y`, as `[y][v]`.
@@ -64,12 +37,10 @@ pub(crate) struct Inverse {
 
 impl Inverse {
     /// `size` is 1 to 8 each way.
-    pub(crate) fn new(size: Size, range: Range) -> Self {
-        let across = waves(size.across);
+    pub(crate) fn new(size: Size) -> Self {
         Self {
             size,
-            range,
-            across: across.map(|row| row.map(|weight| weight * range.gain)),
+            across: waves(size.across),
             down: transposed(waves(size.down)),
         }
     }
@@ -126,7 +97,7 @@ impl Inverse {
             let place = &mut out[column * self.size.across..];
             let dc = f32::from(dc);
             if words.as_slice().is_empty() {
-                let samples = self.whole(&[self.range.middle + dc * flat; L]);
+                let samples = Self::whole(&[MIDDLE + dc * flat; L]);
                 (0..self.size.down).for_each(|y| put(samples, y, place, stride));
             } else {
                 let halves = weighed.halves::<L, D>(dc, words);
@@ -144,8 +115,8 @@ impl Inverse {
         stride: usize,
     ) {
         for y in 0..self.size.down {
-            let sums = self.sum(halves, y, self.range.middle);
-            put(self.whole(&sums), y, place, stride);
+            let sums = self.sum(halves, y, MIDDLE);
+            put(Self::whole(&sums), y, place, stride);
         }
     }
 
@@ -166,10 +137,10 @@ impl Inverse {
         sums
     }
 
-    /// The nearest whole numbers within the range.
+    /// The nearest whole numbers from 0 to 255.
     #[inline(always)]
-    fn whole<const L: usize>(&self, samples: &[f32; L]) -> [u8; L] {
-        let (low, high) = self.range.ends;
+    fn whole<const L: usize>(samples: &[f32; L]) -> [u8; L] {
+        let (low, high) = (0.0, 255.0);
         let mut bits = [0_u32; L];
         for x in 0..L {
             let sample = if samples[x] > low { samples[x] } else { low };
@@ -278,7 +249,7 @@ mod tests {
         let mut block = [0; 64];
         block[0] = 8 * (200 - 128);
         for size in sizes() {
-            let rows = samples(&Inverse::new(size, Range::FULL), &block);
+            let rows = samples(&Inverse::new(size), &block);
             assert_eq!(rows, vec![vec![200; size.across]; size.down], "{size:?}");
         }
     }
@@ -288,7 +259,7 @@ mod tests {
         let ramp: [u8; 64] = std::array::from_fn(|n| (40 + 20 * (n % 8)) as u8);
         let block = super::super::forward(&ramp.map(|sample| f32::from(sample) - 128.0));
         let whole = samples(
-            &Inverse::new(Size::WHOLE, Range::FULL),
+            &Inverse::new(Size::WHOLE),
             &block.map(|level| level.round() as i16),
         );
         for row in whole {
@@ -297,7 +268,7 @@ mod tests {
             }
         }
         for size in sizes().filter(|size| size.across > 1) {
-            let inverse = Inverse::new(size, Range::FULL);
+            let inverse = Inverse::new(size);
             let small = samples(&inverse, &block.map(|level| level.round() as i16));
             for (x, sample) in small[0].iter().enumerate() {
                 // The middle of the samples it stands for.
@@ -312,7 +283,7 @@ mod tests {
     fn lanes_agree_with_the_sum_of_waves() {
         let block: [i16; 64] = std::array::from_fn(|n| ((n * 37 + 11) % 23) as i16 - 11);
         for size in sizes() {
-            let rows = samples(&Inverse::new(size, Range::FULL), &block);
+            let rows = samples(&Inverse::new(size), &block);
             for (y, row) in rows.iter().enumerate() {
                 for (x, sample) in row.iter().enumerate() {
                     let expected = slowly(&block, size, x, y).clamp(0.0, 255.0);
@@ -343,16 +314,13 @@ mod tests {
     }
 
     #[test]
-    fn video_range_ends_where_the_standard_says() {
-        let level = |range, dc| {
+    fn black_and_white_are_the_ends_and_halves_go_up() {
+        let level = |dc| {
             let mut block = [0; 64];
             block[0] = dc;
-            samples(&Inverse::new(Size::WHOLE, range), &block)[0][0]
+            samples(&Inverse::new(Size::WHOLE), &block)[0][0]
         };
-        let (black, middle, white) = (-8 * 128, 0, 8 * 127);
-        let of = |range| [black, middle, white].map(|dc| level(range, dc));
-        assert_eq!(of(Range::FULL), [0, 128, 255]);
-        assert_eq!(of(Range::VIDEO_LUMA), [16, 126, 235]);
-        assert_eq!(of(Range::VIDEO_CHROMA), [16, 128, 240]);
+        assert_eq!([-8 * 128, 0, 8 * 127].map(level), [0, 128, 255]);
+        assert_eq!([-12, -4, 4, 12].map(level), [127, 128, 129, 130]);
     }
 }

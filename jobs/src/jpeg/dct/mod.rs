@@ -4,7 +4,7 @@ mod forward;
 mod inverse;
 
 pub(crate) use forward::{back, forward, transform};
-pub(crate) use inverse::{Inverse, Range, Size, Weighed};
+pub(crate) use inverse::{Inverse, Size, Weighed};
 
 /// The nearest whole number. The compiler's own rounding is a call on plain x86-64.
 #[inline(always)]
