@@ -7,7 +7,10 @@ mod refusals;
 
 use crate::fence::fenced;
 use crate::sniff::{Sniffed, sniff};
-use crate::{Budget, Error, Format, Options, Sink, Source, convert, gif, photo, png, webp};
+use crate::{Budget, Error, Format, Goal, Options, Sink, Source, convert, gif, photo, png, webp};
+
+/// A size needed less than this quality: the user is told.
+const LOW_QUALITY: u8 = 30;
 
 /// What became of a picture that was understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,10 +116,20 @@ pub fn compress(
     budget: &Budget,
 ) -> Result<Compressed, Error> {
     let format = recognise(source)?;
-    fenced(format, || {
+    let done = fenced(format, || {
         fitted::compress(format, source, sink, options, budget, dispatch)
             .map_err(|error| enough::named(error, format, source, options, budget))
-    })
+    })?;
+    Ok(with_word_on_quality(done, options))
+}
+
+/// Says where a size needed a low quality; who asked for that quality knows.
+fn with_word_on_quality(mut done: Compressed, options: &Options) -> Compressed {
+    if let (Goal::MaxSize(_), Compressed::Written(written)) = (options.goal, &mut done) {
+        let low = written.quality.filter(|&quality| quality < LOW_QUALITY);
+        written.notes.extend(low.map(Note::LowQuality));
+    }
+    done
 }
 
 /// The format of the picture in `source`, by its first bytes.

@@ -37,8 +37,6 @@ const SRGB: [u8; 3] = [1, 13, 6];
 const BY_PROFILE: [u8; 3] = [2, 2, 6];
 /// The matrix of samples that are green, blue and red.
 const IDENTITY: u8 = 0;
-/// A size needed less than this quality: the user is told.
-const LOW_QUALITY: u8 = 30;
 /// What libaom's decoder takes, in bytes per pixel.
 const DECODER: u64 = 16;
 /// The same that does not depend on the size.
@@ -84,9 +82,6 @@ pub(crate) fn write(
     };
     let contents = picture.contents(&colour, &carried);
     contents.write(sink)?;
-    let fitted = matches!(options.goal, Goal::MaxSize(_));
-    let low = quality.filter(|&quality| quality < LOW_QUALITY && fitted);
-    notes.extend(low.map(Note::LowQuality));
     Ok(Compressed::Written(Written {
         format: Format::Avif,
         bytes: contents.length(),

@@ -116,7 +116,7 @@ pub(crate) fn compress(
         Ok(Err(why)) => return kept(why, Vec::new()),
         // What the engine does not read is a failure in every run.
         Err(Error::Unsupported(what)) if format != Format::Jpeg => {
-            let what = format!("its pixels, which cannot be read ({what})");
+            let what = format!("what is not converted ({what})");
             return kept(Keep::WouldLose(what), Vec::new());
         }
         Err(error) => return Err(error),

@@ -47,7 +47,7 @@ pub(super) fn png_changes(
     options: &Options,
     budget: &Budget,
 ) -> Result<bool, Error> {
-    let chunks = png::read_chunks(source, budget)?;
+    let (chunks, _) = png::read_chunks(source, budget)?;
     let turned = crate::metadata::orientation_of_chunks(&chunks).is_some_and(|turn| turn != 1);
     let coloured = chunks
         .iter()
@@ -97,13 +97,14 @@ pub(super) fn open(
         | Format::Psd
         | Format::Raw => {
             let is_png = format == Format::Png;
-            let chunks = is_png
-                .then(|| png::read_chunks(source, budget))
-                .transpose()?;
+            let (chunks, mut notes) = if is_png {
+                let (chunks, mut notes) = png::read_chunks(source, budget)?;
+                notes.extend(lost_texts(&chunks, options));
+                (Some(chunks), notes)
+            } else {
+                (None, Vec::new())
+            };
             let raster = raster::read(format, source, budget)?;
-            let mut notes = chunks
-                .as_ref()
-                .map_or(Vec::new(), |chunks| lost_texts(chunks, options));
             if format == Format::Ico {
                 let lost = raster::others_of_icon(source, budget)?;
                 notes.extend(lost.map(Note::Dropped));

@@ -1,7 +1,7 @@
 //! Fewer pixels where a size in bytes cannot be reached otherwise and the user allows that. Knows the sizes of pictures,
 //! not how they are compressed.
 
-use super::{Compressed, Keep, Kept};
+use super::{Compressed, Keep, Kept, Note};
 use crate::jpeg::quant::recipe::scale_of_quality;
 use crate::{
     Budget, Error, Format, Options, Resize, Sink, Source, Wanted, gif, photo, png, raster, shrink,
@@ -25,6 +25,7 @@ pub(super) fn compress(
     work: Work,
 ) -> Result<Compressed, Error> {
     let done = work(format, source, sink, options, budget)?;
+    let done = with_word_on_pixels(done, format, source, options, budget)?;
     let Some(picture) = unfitted(format, source, options, &done, budget)? else {
         return Ok(done);
     };
@@ -48,6 +49,28 @@ pub(super) fn compress(
         }
         Compressed::Kept(kept) => Compressed::Kept(kept),
     })
+}
+
+/// Says where an original is kept that has more pixels than asked for.
+fn with_word_on_pixels(
+    mut done: Compressed,
+    format: Format,
+    source: &dyn Source,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Compressed, Error> {
+    if let Compressed::Kept(kept) = &mut done
+        && kept.why == Keep::NotSmaller
+        && options.resize != Resize::default()
+        && let Some((width, height, turned)) = size(format, source, options, &budget.afresh())?
+        && shrink::size(width, height, turned, options.resize).is_some()
+    {
+        let what = format!(
+            "pixels beyond the bounds asked for ({width}x{height} as before): fewer would take more bytes, and --force writes them"
+        );
+        kept.notes.push(Note::Stayed(what));
+    }
+    Ok(done)
 }
 
 /// The picture's size and what it must shrink to, where it may shrink and has to.

@@ -8,8 +8,6 @@ use super::quant::tables;
 use crate::{Compressed, Error, Format, Keep, Kept, Note, Sink, Source, Written};
 use std::ops::Range;
 
-/// A result of lower quality gets a note.
-const LOW_QUALITY: u8 = 30;
 /// Bytes copied at a time.
 const PIECE: usize = 64 * 1024;
 
@@ -51,10 +49,7 @@ impl Around {
     }
 
     /// The answer for a result of `bytes` bytes in all.
-    pub fn written(mut self, bytes: u64, reached: Reached) -> Compressed {
-        if let Some(quality) = reached.quality.filter(|&quality| quality < LOW_QUALITY) {
-            self.notes.push(Note::LowQuality(quality));
-        }
+    pub fn written(self, bytes: u64, reached: Reached) -> Compressed {
         Compressed::Written(Written {
             format: Format::Jpeg,
             bytes,

@@ -4,6 +4,7 @@ use super::colour::drop_bound;
 use super::frames::Frames;
 use super::scan::scan;
 use super::{Chunk, corrupt, splice};
+use crate::door::Note;
 use crate::{Budget, Error, Format, Source};
 use ::png::{BitDepth, ColorType, Transformations};
 
@@ -57,12 +58,16 @@ pub(crate) fn read_plain(source: &dyn Source, budget: &Budget) -> Result<Plain, 
     })
 }
 
-/// The chunks that make no pixels, damaged ones left out.
+/// The chunks that make no pixels, and what was repaired: damaged ones are left out.
 ///
 /// # Errors
 /// See [`Error`].
-pub(crate) fn read_chunks(source: &dyn Source, budget: &Budget) -> Result<Vec<Chunk>, Error> {
-    Ok(scan(source, budget)?.others)
+pub(crate) fn read_chunks(
+    source: &dyn Source,
+    budget: &Budget,
+) -> Result<(Vec<Chunk>, Vec<Note>), Error> {
+    let layout = scan(source, budget)?;
+    Ok((layout.others, layout.notes))
 }
 
 /// PNG's byte order to the machine's, or back.
@@ -73,7 +78,8 @@ fn swap_to_native(bytes: &mut [u8]) {
     }
 }
 
-/// A quickly coded PNG of new pixels with the other chunks of `source`, to be compressed properly afterwards.
+/// A quickly coded PNG of new pixels with the other chunks of `source`, to be compressed properly afterwards, and what was
+/// repaired.
 ///
 /// # Errors
 /// See [`Error`].
@@ -81,14 +87,14 @@ pub(crate) fn write_plain(
     source: &dyn Source,
     plain: &Plain,
     budget: &Budget,
-) -> Result<Vec<u8>, Error> {
+) -> Result<(Vec<u8>, Vec<Note>), Error> {
     let mut layout = scan(source, budget)?;
     drop_bound(&mut layout);
     let coded = coded(plain, budget)?;
     let mut file = Vec::new();
     splice::write(&coded, &layout, source, &mut file)?;
     budget.claim(file.len() as u64)?;
-    Ok(file)
+    Ok((file, layout.notes))
 }
 
 /// The same with chunks of the caller's choice, all before the pixels.

@@ -40,8 +40,9 @@ pub(super) fn file(
     splice::write(&coded, &layout, source, &mut file)?;
     budget.claim(file.len() as u64)?;
     let deep = layout.header.depth == 16;
-    let note = deep.then(|| Note::Dropped("16 bits a sample became 8".to_owned()));
-    Ok((file, note.into_iter().collect()))
+    let mut notes = layout.notes;
+    notes.extend(deep.then(|| Note::Dropped("16 bits a sample became 8".to_owned())));
+    Ok((file, notes))
 }
 
 /// What is read and how it is to be seen.

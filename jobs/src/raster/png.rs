@@ -16,7 +16,7 @@ const CICP_SRGB: [u8; 4] = [1, 13, 0, 1];
 /// # Errors
 /// See [`Error`].
 pub(super) fn read(source: &dyn Source, budget: &Budget) -> Result<Raster, Error> {
-    let chunks = read_chunks(source, budget)?;
+    let (chunks, _) = read_chunks(source, budget)?;
     let payload = |name: &[u8; 4]| find(&chunks, name);
     if payload(b"cICP").is_some_and(|cicp| cicp != CICP_SRGB) {
         return Err(unsupported(

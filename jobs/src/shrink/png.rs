@@ -52,9 +52,10 @@ pub(crate) fn compress(
         height: size.1,
         ..plain
     };
-    let file = png::write_plain(source, &plain, budget)?;
+    let (file, notes) = png::write_plain(source, &plain, budget)?;
     budget.free(plain.bytes);
-    super::anew(Format::Png, source.len(), options, |asked| {
+    let done = super::anew(Format::Png, source.len(), options, |asked| {
         png::compress(&file.as_slice(), sink, asked, budget)
-    })
+    })?;
+    Ok(done.with_notes(notes))
 }

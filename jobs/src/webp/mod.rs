@@ -28,9 +28,6 @@ pub(crate) use riff::Piece;
 use riff::{Around, File, Shape};
 pub(crate) use write::{write, write_planes};
 
-/// A size needed less than this quality: the user is told.
-const LOW_QUALITY: u8 = 30;
-
 /// Makes the WebP in `source` smaller.
 ///
 /// # Errors
@@ -209,15 +206,7 @@ impl Job<'_> {
         }
     }
 
-    fn finish(
-        mut self,
-        coded: Coded,
-        facts: Facts,
-        sink: &mut dyn Sink,
-    ) -> Result<Compressed, Error> {
-        let fitted = matches!(self.options.goal, Goal::MaxSize(_));
-        let low = coded.quality.filter(|&q| q < LOW_QUALITY && fitted);
-        self.report.notes.extend(low.map(Note::LowQuality));
+    fn finish(self, coded: Coded, facts: Facts, sink: &mut dyn Sink) -> Result<Compressed, Error> {
         let alpha = content::has_alpha(&coded.pieces)?;
         self.written(Facts { alpha, ..facts }, &coded.pieces, coded.quality, sink)
     }

@@ -6,7 +6,7 @@
 use super::content::{BEST, Coded, fitted, level, method};
 use super::image::{Image, Lossy, Plain, exactly};
 use super::riff::{Around, Piece, Shape};
-use super::{LOW_QUALITY, unsupported};
+use super::unsupported;
 use crate::door::{Compressed, Kept, Note, Written};
 use crate::raster::{Carried, Depth, Layout, Raster};
 use crate::{Budget, Error, Format, Goal, Options, Sink};
@@ -35,7 +35,7 @@ pub(crate) fn write(
             pieces,
             quality: None,
         };
-        return finish(canvas, &others, coded, notes, sink, options);
+        return finish(canvas, &others, coded, notes, sink);
     }
     let planes = Lossy::of_plain(plain, budget)?;
     let done = write_planes(planes, &carried, before, sink, options, budget)?;
@@ -79,7 +79,7 @@ pub(crate) fn write_planes(
         }
     };
     match coded {
-        Ok(coded) => finish(canvas, &others, coded, Vec::new(), sink, options),
+        Ok(coded) => finish(canvas, &others, coded, Vec::new(), sink),
         Err(why) => Ok(Compressed::Kept(Kept {
             format: Format::Webp,
             why,
@@ -165,9 +165,8 @@ fn finish(
     canvas: (u32, u32),
     others: &[Piece<'_>],
     coded: Coded,
-    mut notes: Vec<Note>,
+    notes: Vec<Note>,
     sink: &mut dyn Sink,
-    options: &Options,
 ) -> Result<Compressed, Error> {
     let icc = others.iter().filter(|piece| &piece.name == b"ICCP");
     let behind = others.iter().filter(|piece| &piece.name != b"ICCP");
@@ -178,11 +177,6 @@ fn finish(
         tail: &[],
     };
     shape.write(sink)?;
-    let fitted = matches!(options.goal, Goal::MaxSize(_));
-    let low = coded
-        .quality
-        .filter(|&quality| quality < LOW_QUALITY && fitted);
-    notes.extend(low.map(Note::LowQuality));
     Ok(Compressed::Written(Written {
         format: Format::Webp,
         bytes: shape.length(),

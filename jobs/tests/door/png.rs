@@ -2,7 +2,7 @@
 
 use crate::common::{at_most, options, run, run_within};
 use png::{BitDepth, ColorType};
-use pressroom_jobs::{Compressed, Error, Format, Goal, Keep, Note};
+use pressroom_jobs::{Compressed, Error, Format, Goal, Keep, Note, Options, Wanted};
 use proptest::prelude::*;
 
 /// Every colour type and depth of the standard.
@@ -280,6 +280,35 @@ fn too_little_memory_takes_the_frugal_way_or_is_refused_by_name() {
     assert_eq!(pixels(&output), pixels(&input));
     let refused = run_within(&input, &options(Goal::Lossless), 100 << 10);
     assert!(matches!(refused, Err(Error::OverBudget { .. })));
+}
+
+/// Whatever becomes of the pixels, a text that was damaged is gone, and the user is told.
+#[test]
+fn damage_is_told_also_where_the_pixels_change() {
+    let mut input = draw(60, 40, KINDS[13], &[9, 80, 200, 255, 17], "a text");
+    let text = input.windows(4).position(|name| name == b"tEXt").unwrap();
+    input[text + 6] ^= 1;
+    let ways: [fn(&mut Options); 4] = [
+        |_| {},
+        |asked| asked.resize.long_edge = Some(30),
+        |asked| asked.format = Wanted::Webp,
+        |asked| {
+            asked.format = Wanted::Webp;
+            asked.resize.long_edge = Some(30);
+        },
+    ];
+    for (n, way) in ways.iter().enumerate() {
+        let mut asked = options(Goal::Lossless);
+        way(&mut asked);
+        let Compressed::Written(written) = run(&input, &asked).unwrap().0 else {
+            panic!("{n}: kept");
+        };
+        assert!(
+            matches!(&written.notes[..], [Note::Repaired(what)] if what.contains("tEXt")),
+            "{n}: {:?}",
+            written.notes
+        );
+    }
 }
 
 #[test]

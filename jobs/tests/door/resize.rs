@@ -1,7 +1,7 @@
 //! Smaller in pixels, through the door: sizes as a person sees them, the same picture, nothing enlarged.
 
 use crate::common::{at_most, options, run};
-use pressroom_jobs::{Compressed, Error, Goal, Options, Resize};
+use pressroom_jobs::{Compressed, Error, Goal, Keep, Note, Options, Resize};
 use std::path::Path;
 
 fn picture(name: &str) -> Vec<u8> {
@@ -158,5 +158,28 @@ fn a_png_keeps_its_alpha_and_its_depth() {
             .chunks(4)
             .filter(|p| p[3] > 200)
             .all(|p| p[1] >= p[2])
+    );
+}
+
+#[test]
+fn an_original_that_keeps_more_pixels_than_asked_for_says_so() {
+    let (_, small) = run(&picture("town.jpg"), &options(Goal::Quality(10))).expect("done");
+    let asked = bounded(Goal::Quality(100), |resize| resize.long_edge = Some(600));
+    match run(&small, &asked).expect("done") {
+        (Compressed::Kept(kept), _) => {
+            assert_eq!(kept.why, Keep::NotSmaller);
+            assert!(
+                matches!(&kept.notes[..], [Note::Stayed(what)] if what.contains("--force")),
+                "{:?}",
+                kept.notes
+            );
+        }
+        (Compressed::Written(written), _) => panic!("{written:?}"),
+    }
+    let loose = bounded(Goal::Quality(100), |resize| resize.long_edge = Some(9000));
+    let (done, _) = run(&small, &loose).expect("done");
+    assert!(
+        matches!(&done, Compressed::Kept(kept) if kept.notes.is_empty()),
+        "{done:?}"
     );
 }

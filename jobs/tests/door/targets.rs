@@ -1,7 +1,7 @@
 //! Size targets drawn at random: never above, close below where they can be reached, and otherwise with the exact reason.
 
-use crate::common::{at_most, options, run};
-use pressroom_jobs::{Chroma, Compressed, Keep, Progressive};
+use crate::common::{at_most, options, picture, run};
+use pressroom_jobs::{Chroma, Compressed, Goal, Keep, Note, Options, Progressive, Wanted};
 use std::path::Path;
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::bytestream::ZCursor;
@@ -115,4 +115,24 @@ fn no_size_is_met_below_the_lowest_quality_allowed() {
         written > 2 && refused > 2,
         "{written} written, {refused} refused"
     );
+}
+
+#[test]
+fn a_low_quality_is_news_only_where_a_size_asked_for_it() {
+    let original = picture("town.jpg");
+    for format in [Wanted::Same, Wanted::Webp] {
+        let low = |goal| {
+            let asked = Options {
+                format,
+                min_quality: 1,
+                ..options(goal)
+            };
+            match run(&original, &asked).expect("done").0 {
+                Compressed::Written(written) => written.notes,
+                Compressed::Kept(kept) => panic!("{kept:?}"),
+            }
+        };
+        assert_eq!(low(Goal::Quality(12)), []);
+        assert!(matches!(low(at_most(40_000))[..], [Note::LowQuality(_)]));
+    }
 }
