@@ -342,6 +342,18 @@ fn usage() {
     assert_eq!(code(&["--no-such-flag"]), (Some(2), true, false));
     assert_eq!(code(&[]), (Some(2), true, false));
     assert_eq!(code(&["doctor"]), (Some(0), false, true));
+
+    case.input("a.jpg", &pictures::jpeg(1));
+    case.run(&[]).expect_code(0);
+    for arguments in [&["--help"][..], &["report", "out"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        let mut command = case.bare();
+        command.args(arguments).stdout(full.expect("a full disk"));
+        let output = command.output().expect("it starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+        assert_eq!(said.matches("standard output is incomplete").count(), 1, "{said}");
+    }
 }
 
 fn wrong_turns() {

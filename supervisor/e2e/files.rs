@@ -312,7 +312,11 @@ fn damaged_results() {
         .open(place("rotten.jpg"))
         .and_then(|file| file.set_modified(rotten?))
         .expect("our own");
-    case.run(&[]);
+    let left = case.check(&case.run(&[]), 6);
+    assert_eq!(left.reason("theirs.jpg"), "exists");
+    for name in ["cut.jpg", "flipped.jpg", "empty.jpg"] {
+        assert_eq!(left.reason(name), "output_changed", "{name}");
+    }
     let ran = case.run(&["--recheck"]);
     ran.expect_code(0);
     let records = case.check(&ran, 6);

@@ -47,6 +47,7 @@ fn mixed() {
         (records.outcome("leaf.PNG"), records.reason("leaf.PNG")),
         ("kept", "would_lose")
     );
+    assert_eq!(records.field("leaf.PNG", "path"), "leaf.PNG");
     let tree = case.tree("out");
     let names: Vec<_> = tree.keys().map(|path| path.as_path()).collect();
     let expected = ["a.jpg", "leaf.PNG", "notes.2024.jpeg", "sub/ramp.jpg"].map(Path::new);

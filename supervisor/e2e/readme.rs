@@ -295,7 +295,13 @@ fn reasons() {
         KeptReason::HardLinked,
     ];
     let kept = kept.iter().map(words::kept);
-    let skipped = [Skip::Unchanged, Skip::FailedBefore, Skip::Exists].map(words::skip);
+    let skipped = [
+        Skip::Unchanged,
+        Skip::FailedBefore,
+        Skip::Exists,
+        Skip::OutputChanged,
+    ];
+    let skipped = skipped.map(words::skip);
     let failed = words::FAILURES.map(words::failure);
     let real: BTreeSet<&str> = kept.chain(skipped).chain(failed).collect();
     assert_eq!(told, real);

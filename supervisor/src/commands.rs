@@ -29,7 +29,7 @@ const PLAIN: OutputConfig = OutputConfig {
 pub(crate) fn say(text: &str) -> Exit {
     with_terminal(|terminal| {
         terminal.print(text);
-        Exit::Success
+        all_printed(terminal)
     })
 }
 
@@ -39,6 +39,14 @@ pub(crate) fn complain(error: &dyn Display, exit: Exit) -> Exit {
         terminal.note(&error.to_string());
         exit
     })
+}
+
+fn all_printed(terminal: &mut Terminal) -> Exit {
+    if terminal.printed() {
+        Exit::Success
+    } else {
+        Exit::SomeFailed
+    }
 }
 
 fn with_terminal(act: impl FnOnce(&mut Terminal) -> Exit) -> Exit {
@@ -101,7 +109,7 @@ pub(crate) fn report(args: &ReportArgs) -> Exit {
     }
     with_terminal(
         |terminal| match past::answer(&question, &mut |text| terminal.print(text)) {
-            Ok(()) => Exit::Success,
+            Ok(()) => all_printed(terminal),
             Err(error) => {
                 terminal.note(&error.to_string());
                 Exit::CannotRun

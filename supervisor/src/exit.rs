@@ -10,7 +10,7 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Every image was done or rightly kept (or there was nothing to do): 0.
     Success,
-    /// Some images failed; all others were done: 1.
+    /// Some images failed, all others were done; or a report that was asked for is incomplete: 1.
     SomeFailed,
     /// Stopped early by a limit the user set (`--run-for`, `--max-fail`): 4.
     StoppedEarly,

@@ -184,10 +184,6 @@ impl Planner {
 /// Where the original goes if it is kept although another format was asked for: the same place, with the input's own
 /// extension, so that content and name agree. The same as the task's where no format changes.
 pub fn kept_place(task: &Task) -> Place {
-    let rename = |path: &Path| match (path.file_name(), task.source.file_name()) {
-        (Some(name), Some(source)) => path.with_file_name(with_extension_of(name, source)),
-        (None, _) | (_, None) => path.to_owned(),
-    };
     if task.destination == task.source {
         return Place {
             target: task.target.clone(),
@@ -195,8 +191,16 @@ pub fn kept_place(task: &Task) -> Place {
         };
     }
     Place {
-        target: rename(&task.target),
-        destination: rename(&task.destination),
+        target: kept_name(&task.target, &task.source),
+        destination: kept_name(&task.destination, &task.source),
+    }
+}
+
+/// What the output of `source` that was to be called `planned` is called where it is the original.
+pub fn kept_name(planned: &Path, source: &Path) -> PathBuf {
+    match (planned.file_name(), source.file_name()) {
+        (Some(name), Some(source)) => planned.with_file_name(with_extension_of(name, source)),
+        (None, _) | (_, None) => planned.to_owned(),
     }
 }
 

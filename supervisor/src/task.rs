@@ -43,6 +43,8 @@ pub enum Skip {
     FailedBefore,
     /// The output exists, is not ours, and `--overwrite never` stands.
     Exists,
+    /// An earlier run made the output, it is no longer what was written, and neither `--recheck` nor `--overwrite` was given.
+    OutputChanged,
 }
 
 /// The terminal record of one input: what the ledger, the summary and `--json` are made from.

@@ -253,10 +253,13 @@ pub enum KnownFailures {
     Ok,
 }
 
+/// The long edge of `--shrink-to-fit` without a value.
+pub const USUAL_EDGE: u32 = 1024;
+
 /// The progress display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Progress {
-    /// A bar on a terminal, nothing otherwise.
+    /// A bar on a terminal, plain lines on one that cannot move its cursor (TERM=dumb), nothing otherwise.
     Auto,
     /// A line per worker and a bar.
     Bar,

@@ -1,10 +1,11 @@
 //! One file as the ledger and every report tell it: flat, in words, free of enums that only the pool needs.
 
 use super::words;
+use crate::plan::kept_name;
 use crate::task::{Ending, Record};
 use pressroom_shared::{FailureKind, Warning};
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What became of a file, without its reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,7 +25,7 @@ pub enum Verdict {
 /// One file of a run. Made from a [`Record`] while a run goes on and from a ledger row afterwards.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Where the output goes, relative to the output folder.
+    /// Where the output was to go, relative to the output folder: the key of the row. People read [`Entry::output`].
     pub target: PathBuf,
     /// Absolute path of the input.
     pub source: PathBuf,
@@ -126,11 +127,42 @@ impl Entry {
         self.warnings = warnings.iter().map(words::warning).collect();
     }
 
+    /// The name of the output, relative to the output folder. An original that was kept although another format was asked
+    /// for has its own extension, not that of the key.
+    pub fn output(&self) -> Cow<'_, Path> {
+        match self.verdict {
+            Verdict::Kept => Cow::Owned(kept_name(&self.target, &self.source)),
+            Verdict::Saved | Verdict::Skipped | Verdict::Failed | Verdict::Interrupted => {
+                Cow::Borrowed(&self.target)
+            }
+        }
+    }
+
     /// The kind of failure, where it failed.
     pub fn failure(&self) -> Option<FailureKind> {
         match self.verdict {
             Verdict::Failed => words::failure_of(&self.reason),
             Verdict::Saved | Verdict::Kept | Verdict::Skipped | Verdict::Interrupted => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_names_the_file_that_is_there() {
+        let mut entry = Entry::of(&crate::recorder::sample_record());
+        entry.source = PathBuf::from("/in/d/leaf.PNG");
+        entry.target = PathBuf::from("d/leaf-s.webp");
+        for (verdict, output) in [
+            (Verdict::Saved, "d/leaf-s.webp"),
+            (Verdict::Kept, "d/leaf-s.PNG"),
+            (Verdict::Failed, "d/leaf-s.webp"),
+        ] {
+            entry.verdict = verdict;
+            assert_eq!(entry.output(), Path::new(output), "{verdict:?}");
         }
     }
 }

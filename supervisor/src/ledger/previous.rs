@@ -4,6 +4,7 @@ use super::{Keys, Published, Verdict, words};
 use pressroom_shared::Identity;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 
 /// What earlier runs say about an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,6 +22,8 @@ pub enum Previous {
 /// What the ledger remembers of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
+    /// Absolute path of the input.
+    pub source: PathBuf,
     /// What became of it.
     pub verdict: Verdict,
     /// Name of the reason.
@@ -166,6 +169,7 @@ mod tests {
 
     fn known(verdict: Verdict, reason: &str) -> Known {
         Known {
+            source: PathBuf::from("/in/a.jpg"),
             verdict,
             reason: reason.to_owned(),
             identity: INPUT,

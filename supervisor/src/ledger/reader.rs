@@ -71,8 +71,11 @@ impl Reader {
             Previous::Unchanged => Ok(Some(Skip::Unchanged)),
             Previous::FailedBefore if !lookup.retry_failed => Ok(Some(Skip::FailedBefore)),
             Previous::FailedBefore | Previous::Never | Previous::Changed => {
-                let foreign = lookup.leave_foreign && self.foreign(task, lookup)?;
-                Ok(foreign.then_some(Skip::Exists))
+                if lookup.leave_foreign {
+                    self.foreign(task, lookup)
+                } else {
+                    Ok(None)
+                }
             }
         }
     }
@@ -105,26 +108,29 @@ impl Reader {
         Ok(judge(&known, task.identity, keys, output, recheck))
     }
 
-    fn foreign(&self, task: &Task, lookup: &Lookup) -> Result<bool, LedgerError> {
+    /// Why an output that would not be replaced stays as it is, where that is known before any work.
+    fn foreign(&self, task: &Task, lookup: &Lookup) -> Result<Option<Skip>, LedgerError> {
         if task.destination == task.source {
-            return Ok(false);
+            return Ok(None);
         }
         let Some(known) = self.known(&task.target)? else {
-            return Ok(false);
+            return Ok(None);
         };
         if lookup.recheck && known.published.is_some() {
-            return Ok(false);
+            return Ok(None);
         }
         let Ok(found) = std::fs::symlink_metadata(place(&known, task)) else {
-            return Ok(false);
+            return Ok(None);
         };
-        Ok(is_foreign(
-            &known,
-            task.identity,
-            &lookup.keys,
-            found.len(),
-            mtime_ns(&found),
-        ))
+        let (size, mtime_ns) = (found.len(), mtime_ns(&found));
+        let foreign = is_foreign(&known, task.identity, &lookup.keys, size, mtime_ns);
+        let made = known.published.is_some() && known.source == task.source && found.is_file();
+        let skip = if made {
+            Skip::OutputChanged
+        } else {
+            Skip::Exists
+        };
+        Ok(foreign.then_some(skip))
     }
 
     fn known(&self, target: &Path) -> Result<Option<Known>, LedgerError> {
@@ -135,7 +141,8 @@ impl Reader {
     fn known_in_sql(&self, target: &Path) -> rusqlite::Result<Option<Known>> {
         self.connection
             .prepare_cached(
-                "SELECT outcome, reason, size, mtime_ns, dev, ino, settings_key, attempt_key, out_size, out_mtime_ns, out_hash
+                "SELECT outcome, reason, size, mtime_ns, dev, ino, settings_key, attempt_key, out_size, out_mtime_ns, out_hash,
+                    source
                  FROM files WHERE root = ?1 AND path = ?2",
             )?
             .query_row(params![self.root, bytes(target)], known)
@@ -211,6 +218,7 @@ fn known(row: &rusqlite::Row<'_>) -> rusqlite::Result<Known> {
     let dev: i64 = row.get(4)?;
     let ino: i64 = row.get(5)?;
     Ok(Known {
+        source: path(row, 11)?,
         verdict: words::verdict_of(outcome).ok_or(rusqlite::Error::InvalidQuery)?,
         reason: row.get(1)?,
         identity: Identity {

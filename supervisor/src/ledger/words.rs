@@ -177,7 +177,7 @@ pub fn kept_title(name: &str) -> &'static str {
 pub fn kept_message(reason: &KeptReason) -> String {
     match reason {
         KeptReason::TargetUnreachable { target, smallest } => format!(
-            "asked for {target} bytes, {smallest} is the least at the lowest quality allowed; lower --min-quality, raise the size or allow --shrink-to-fit"
+            "asked for {target} bytes, {smallest} is the least that was reached; lower --min-quality, raise the size, let --shrink-to-fit=EDGE go to a smaller edge or leave metadata out with --strip"
         ),
         KeptReason::WouldLose(what) => format!("compressing would lose {what}"),
         KeptReason::HardLinked => {
@@ -195,6 +195,7 @@ pub fn skip(skip: Skip) -> &'static str {
         Skip::Unchanged => "unchanged",
         Skip::FailedBefore => "failed_before",
         Skip::Exists => "exists",
+        Skip::OutputChanged => "output_changed",
     }
 }
 
@@ -276,6 +277,19 @@ mod tests {
         assert_eq!(text, r#"{"dangling_link":2,"hidden":1}"#);
         assert_eq!(passed_over_of(3, Some(&text)), over);
         assert_eq!(passed_over_of(3, None).of(Passed::NotPicture), 3);
+    }
+
+    #[test]
+    fn advice_holds_where_it_was_taken_already() {
+        let reason = KeptReason::TargetUnreachable {
+            target: 3000,
+            smallest: 90_558,
+        };
+        assert_eq!(
+            kept_message(&reason),
+            "asked for 3000 bytes, 90558 is the least that was reached; lower --min-quality, raise the size, \
+             let --shrink-to-fit=EDGE go to a smaller edge or leave metadata out with --strip"
+        );
     }
 
     #[test]

@@ -273,7 +273,10 @@ fn write(
 ) -> rusqlite::Result<()> {
     match row.entry.verdict {
         Verdict::Saved | Verdict::Kept | Verdict::Failed | Verdict::Interrupted => {}
-        Verdict::Skipped if row.entry.reason == words::skip(Skip::Exists) => {}
+        Verdict::Skipped
+            if [Skip::Exists, Skip::OutputChanged]
+                .map(words::skip)
+                .contains(&&*row.entry.reason) => {}
         Verdict::Skipped if row.entry.reason == words::skip(Skip::FailedBefore) => {
             return connection
                 .prepare_cached("UPDATE files SET run = ?3 WHERE root = ?1 AND path = ?2")?

@@ -126,18 +126,19 @@ impl<F: Files> Publisher<F> {
             Err(error) if is(&error, Errno::NOENT) => return Ok(Placing::New),
             Err(error) => return Err(stop(failed("look at the output", destination, &error))),
         };
+        let mut skip = Skip::Exists;
         if let Some(ours) = known(&parcel.record.task.target).map_err(stop)? {
             let other = ours.source != parcel.record.task.source;
             if other && ours.run == self.run {
                 return Err(stop(collision(&ours)));
             }
-            if found.regular
-                && !other
-                && ours
-                    .published
-                    .is_some_and(|before| self.policy.restore || is_still(before, &found))
-            {
-                return Ok(Placing::Replace(found));
+            if let (true, false, Some(before)) = (found.regular, other, ours.published) {
+                if self.policy.restore || is_still(before, &found) {
+                    return Ok(Placing::Replace(found));
+                }
+                if parcel.may_be_of(ours.verdict) {
+                    skip = Skip::OutputChanged;
+                }
             }
         }
         if found.same_file(source) {
@@ -148,7 +149,7 @@ impl<F: Files> Publisher<F> {
         if found.regular && found.identity.size == size && self.has_content(destination, hash)? {
             return Ok(Placing::Adopt);
         }
-        self.replace_foreign(found, size)
+        self.replace_foreign(found, size, skip)
     }
 
     /// An error must not pass for a difference.
@@ -160,13 +161,13 @@ impl<F: Files> Publisher<F> {
         }
     }
 
-    fn replace_foreign(&self, found: Found, size: u64) -> Result<Placing, Stop> {
+    fn replace_foreign(&self, found: Found, size: u64, skip: Skip) -> Result<Placing, Stop> {
         match self.policy.overwrite {
             Displace::Always => Ok(Placing::Replace(found)),
             Displace::Smaller if found.regular && size < found.identity.size => {
                 Ok(Placing::Replace(found))
             }
-            Displace::Smaller | Displace::Never => Err(Box::new(Ending::Skipped(Skip::Exists))),
+            Displace::Smaller | Displace::Never => Err(Box::new(Ending::Skipped(skip))),
         }
     }
 

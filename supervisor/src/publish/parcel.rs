@@ -1,7 +1,7 @@
 //! One result on its way to its place, and how far it has come.
 
 use super::files::Found;
-use crate::ledger::{Entry, Published, Row};
+use crate::ledger::{Entry, Published, Row, Verdict};
 use crate::plan::kept_place;
 use crate::recorder::Publish;
 use crate::task::{Ending, Record};
@@ -141,6 +141,16 @@ impl Parcel {
     /// Absolute path of the output.
     pub(crate) fn destination(&self) -> &Path {
         &self.destination
+    }
+
+    /// Whether an earlier output of the input, whose row says so much of it, can have stood at the destination.
+    pub(super) fn may_be_of(&self, verdict: Verdict) -> bool {
+        match verdict {
+            Verdict::Saved => self.destination == self.record.task.destination,
+            Verdict::Kept => self.destination == kept_place(&self.record.task).destination,
+            // Its last output may be either.
+            Verdict::Skipped | Verdict::Failed | Verdict::Interrupted => true,
+        }
     }
 
     /// The parcel, if it is still on its way.

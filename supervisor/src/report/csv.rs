@@ -9,9 +9,10 @@ pub const HEAD: &str = "path,path_base64,source,source_base64,outcome,reason,mes
 
 /// The record of a file, with its line end.
 pub fn file(entry: &Entry) -> String {
+    let output = entry.output();
     let fields = [
-        entry.target.to_string_lossy().into_owned(),
-        exact(&entry.target).unwrap_or_default(),
+        output.to_string_lossy().into_owned(),
+        exact(&output).unwrap_or_default(),
         entry.source.to_string_lossy().into_owned(),
         exact(&entry.source).unwrap_or_default(),
         words::verdict(entry.verdict).to_owned(),
@@ -63,6 +64,13 @@ mod tests {
         let line = file(&samples::saved());
         assert_eq!(line.split(',').count(), HEAD.split(',').count());
         insta::assert_snapshot!(line.trim_end(), @"a/one.jpg,,/in/a/one.jpg,,saved,,,,jpeg,4500000,299000,4000,3000,61,40000,41000,14680064,0,1,5,46");
+    }
+
+    #[test]
+    fn an_original_that_was_kept_is_named_as_it_is_there() {
+        let mut entry = samples::kept();
+        entry.target = "a/small.webp".into();
+        assert!(file(&entry).starts_with("a/small.jpg,,/in/a/small.jpg,"));
     }
 
     #[test]

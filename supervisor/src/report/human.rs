@@ -105,6 +105,9 @@ fn skip_title(reason: &str) -> &'static str {
         "failed_before" => {
             "failed in an earlier run and unchanged since; --retry-failed tries it again"
         }
+        "output_changed" => {
+            "an earlier run made the output and it was changed since; --recheck makes it again, and so does --overwrite"
+        }
         _ => "the output exists and is not ours; --overwrite allows to replace it",
     }
 }
@@ -180,7 +183,7 @@ fn headline(tally: &Tally, facts: &Facts) -> String {
     let did = match tally.done() {
         0 if facts.how != Some(HowEnded::Finished) => "nothing was done".to_owned(),
         0 if tally.ended() == 0 => "nothing to do".to_owned(),
-        0 if tally.exists + tally.interrupted > 0 => "nothing was done".to_owned(),
+        0 if tally.left_alone() + tally.interrupted > 0 => "nothing was done".to_owned(),
         0 => "nothing to do again".to_owned(),
         done => format!(
             "{} saved, {} kept, {} failed; {} images/s",
@@ -244,6 +247,10 @@ fn skipped(tally: &Tally, facts: &Facts) -> String {
         (
             tally.exists,
             "left alone, because an output that is not ours has their name; see --overwrite",
+        ),
+        (
+            tally.output_changed,
+            "left alone, because the output of an earlier run was changed since; --recheck makes it again, or see --overwrite",
         ),
         (
             tally.interrupted + unseen,
@@ -317,7 +324,7 @@ fn how_ended(how: Option<HowEnded>) -> Option<&'static str> {
 pub fn mail(tally: &Tally, facts: &Facts, known: KnownFailures) -> Option<String> {
     let well = tally.failed.is_empty()
         && is_known(tally.failed_before, known)
-        && tally.exists == 0
+        && tally.left_alone() == 0
         && facts.how == Some(HowEnded::Finished);
     if well {
         return None;
@@ -337,7 +344,7 @@ pub fn mail(tally: &Tally, facts: &Facts, known: KnownFailures) -> Option<String
     } else if facts.how == Some(HowEnded::Finished) {
         format!(
             "{} of {images} into {output} left alone",
-            grouped(tally.exists)
+            grouped(tally.left_alone())
         )
     } else {
         format!(

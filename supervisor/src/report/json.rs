@@ -13,7 +13,7 @@
 //! | `path_base64` | the exact bytes of `path`, only where the name is not UTF-8 |
 //! | `source`, `source_base64` | absolute path of the input, in the same two spellings |
 //! | `outcome` | `saved`, `kept`, `skipped`, `failed` or `interrupted` |
-//! | `reason` | why it was kept (`within_target`, `not_smaller`, `target_unreachable`, `unsupported_format`, `would_lose`, `hard_linked`), skipped (`unchanged`, `failed_before`, `exists`) or how it failed (`empty`, `not_an_image`, `corrupt`, `unsupported`, `too_large`, `memory_cap`, `host_memory`, `timeout`, `crashed`, `killed`, `sandbox_violation`, `protocol`, `unreadable`, `vanished`, `changed`, `io`, `disk_full`, `name_too_long`, `collision`, `output_exists`, `verify`) |
+//! | `reason` | why it was kept (`within_target`, `not_smaller`, `target_unreachable`, `unsupported_format`, `would_lose`, `hard_linked`), skipped (`unchanged`, `failed_before`, `exists`, `output_changed`) or how it failed (`empty`, `not_an_image`, `corrupt`, `unsupported`, `too_large`, `memory_cap`, `host_memory`, `timeout`, `crashed`, `killed`, `sandbox_violation`, `protocol`, `unreadable`, `vanished`, `changed`, `io`, `disk_full`, `name_too_long`, `collision`, `output_exists`, `verify`) |
 //! | `message` | the reason with its figures and what to do |
 //! | `warnings` | list of texts |
 //! | `format` | `jpeg`, `png`, `apng`, `gif`, `webp`, `tiff`, `bmp`, `qoi`, `pnm`, `ico`, `avif`, `heic`, `jxl`, `jp2`, `psd`, `raw` |
@@ -124,11 +124,12 @@ struct Run<'a> {
 
 /// The line of a file, with its newline.
 pub fn file(entry: &Entry) -> String {
+    let output = entry.output();
     line(&File {
         schema: SCHEMA,
         r#type: "file",
-        path: entry.target.to_string_lossy().into_owned(),
-        path_base64: exact(&entry.target),
+        path: output.to_string_lossy().into_owned(),
+        path_base64: exact(&output),
         source: entry.source.to_string_lossy().into_owned(),
         source_base64: exact(&entry.source),
         outcome: words::verdict(entry.verdict),
@@ -192,6 +193,7 @@ fn skips(tally: &Tally) -> BTreeMap<&'static str, u64> {
         (words::skip(Skip::Unchanged), tally.unchanged),
         (words::skip(Skip::FailedBefore), tally.failed_before),
         (words::skip(Skip::Exists), tally.exists),
+        (words::skip(Skip::OutputChanged), tally.output_changed),
     ]
     .into_iter()
     .filter(|(_, number)| *number > 0)
@@ -265,6 +267,14 @@ mod tests {
     fn a_file_is_one_line() {
         insta::assert_snapshot!(file(&samples::saved()), @r#"{"schema":1,"type":"file","path":"a/one.jpg","source":"/in/a/one.jpg","outcome":"saved","format":"jpeg","bytes_in":4500000,"bytes_out":299000,"width":4000,"height":3000,"quality":61,"cpu_us":40000,"wall_us":41000,"peak_rss":14680064,"deaths":0,"seat":1,"started_ms":5,"ended_ms":46}"#);
         insta::assert_snapshot!(file(&samples::failed("b/two\nlines.jpg")), @r#"{"schema":1,"type":"file","path":"b/two\nlines.jpg","source":"/in/b/two\nlines.jpg","outcome":"failed","reason":"corrupt","message":"the data ends after 12 of 40 rows","bytes_in":2000,"cpu_us":0,"wall_us":0,"peak_rss":0,"deaths":1,"started_ms":0,"ended_ms":0}"#);
+    }
+
+    #[test]
+    fn an_original_that_was_kept_is_named_as_it_is_there() {
+        let mut entry = samples::kept();
+        entry.target = PathBuf::from("a/small.webp");
+        let value: serde_json::Value = serde_json::from_str(&file(&entry)).unwrap();
+        assert_eq!(value["path"], "a/small.jpg");
     }
 
     #[test]

@@ -287,7 +287,7 @@ fn list(text: &mut String, title: &str, entries: &[Entry], figure: impl Fn(&Entr
     }
     let _ = writeln!(text, "  {title}:");
     for entry in entries {
-        let _ = writeln!(text, "    {}  {}", figure(entry), name(&entry.target));
+        let _ = writeln!(text, "    {}  {}", figure(entry), name(&entry.output()));
     }
 }
 

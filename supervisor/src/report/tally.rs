@@ -22,6 +22,8 @@ pub struct Tally {
     pub failed_before: u64,
     /// Output exists and is not ours.
     pub exists: u64,
+    /// Output is ours and was changed since.
+    pub output_changed: u64,
     /// Failures by kind.
     pub failed: BTreeMap<FailureKind, Failures>,
     /// Left for the next run.
@@ -82,6 +84,8 @@ impl Tally {
             self.unchanged += 1;
         } else if reason == words::skip(Skip::FailedBefore) {
             self.failed_before += 1;
+        } else if reason == words::skip(Skip::OutputChanged) {
+            self.output_changed += 1;
         } else {
             self.exists += 1;
         }
@@ -110,7 +114,12 @@ impl Tally {
 
     /// Inputs that needed no work.
     pub fn skipped(&self) -> u64 {
-        self.unchanged + self.failed_before + self.exists
+        self.unchanged + self.failed_before + self.left_alone()
+    }
+
+    /// Inputs whose output is not what a run wrote, and was left as it is.
+    pub fn left_alone(&self) -> u64 {
+        self.exists + self.output_changed
     }
 
     /// Inputs with an ending of any kind.

@@ -18,6 +18,7 @@ use crate::ledger::Entry;
 use crate::passed::Passed;
 use crate::source::{Expected, Outlook};
 use crate::task::Record;
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -85,6 +86,8 @@ pub struct Terminal {
     verbosity: u8,
     text: Stream,
     errors: Stream,
+    /// Where a text goes that was asked for.
+    asked: Stream,
     json: Option<Stream>,
     csv: Option<Stream>,
     display: Display,
@@ -121,6 +124,7 @@ impl Terminal {
                 Stream::stdout(Full::LeaveOut)
             },
             errors: Stream::stderr(),
+            asked: Stream::new("standard output", Box::new(io::stdout())),
             json: records_on_stdout.then(|| Stream::stdout(Full::GiveUp)),
             csv: None,
             display: Display::of(output),
@@ -287,7 +291,18 @@ impl Terminal {
 
     /// Prints a text that was asked for, such as a report, and waits until it is read: there is nothing else to do.
     pub fn print(&mut self, text: &str) {
-        Stream::new("standard output", Box::new(io::stdout())).write(text);
+        self.asked.write(text);
+    }
+
+    /// Whether all of that was printed; what was lost is said, except to a reader that went away.
+    pub fn printed(&mut self) -> bool {
+        let Some(error) = &self.asked.lost else {
+            return true;
+        };
+        if error.kind() != io::ErrorKind::BrokenPipe {
+            self.note(&format!("standard output is incomplete: {error}"));
+        }
+        false
     }
 
     fn say_what_was_lost(&mut self) -> bool {
@@ -314,6 +329,25 @@ fn note(text: &str) -> String {
     format!("pressroom: {}\n", lines.join("\n"))
 }
 
+/// What a display is to look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Bars,
+    Lines,
+    Off,
+}
+
+/// Bars need a terminal that moves its cursor. As git and terminfo have it, one that calls itself dumb or nothing does not.
+fn form(asked: Progress, is_terminal: bool, term: Option<&OsStr>) -> Form {
+    let moves = is_terminal && term.is_some_and(|term| !term.is_empty() && term != "dumb");
+    match asked {
+        Progress::Off => Form::Off,
+        Progress::Auto | Progress::Bar if moves => Form::Bars,
+        Progress::Auto if !is_terminal => Form::Off,
+        Progress::Auto | Progress::Bar | Progress::Lines => Form::Lines,
+    }
+}
+
 impl Display {
     fn of(output: &OutputConfig) -> Self {
         let lines = || Self::Lines {
@@ -322,13 +356,11 @@ impl Display {
         if output.quiet {
             return Self::Off;
         }
-        match output.progress {
-            Progress::Off => Self::Off,
-            Progress::Lines => lines(),
-            Progress::Bar if io::stderr().is_terminal() => Self::Bars(Bars::new()),
-            Progress::Bar => lines(),
-            Progress::Auto if io::stderr().is_terminal() => Self::Bars(Bars::new()),
-            Progress::Auto => Self::Off,
+        let term = std::env::var_os("TERM");
+        match form(output.progress, io::stderr().is_terminal(), term.as_deref()) {
+            Form::Bars => Self::Bars(Bars::new()),
+            Form::Lines => lines(),
+            Form::Off => Self::Off,
         }
     }
 

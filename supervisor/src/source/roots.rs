@@ -1,7 +1,7 @@
 //! The inputs as they stand on disk: resolved once, before anything starts.
 
 use super::paths::{same_file, unrooted, without_deepest};
-use crate::cli::config::{Config, Destination, HOME, Inputs};
+use crate::cli::config::{Config, Destination, HOME, Inputs, USUAL_EDGE};
 use pressroom_shared::Failed;
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
@@ -24,6 +24,9 @@ pub enum RootsError {
         /// What is wrong with it.
         message: String,
     },
+    /// The edge of --shrink-to-fit, set apart by a space and so taken for an input; wrong usage.
+    #[error("{0} does not exist: did you mean --shrink-to-fit={0}?")]
+    StrayEdge(u16),
     /// Results go into a folder, and there is a file; wrong usage.
     #[error("-o {} is a file: name a folder for the results, one that need not be there yet", path.display())]
     OutputIsFile {
@@ -113,6 +116,9 @@ impl Roots {
             Inputs::Paths(paths) => (paths.clone(), false),
             Inputs::List { base, .. } => (vec![base.clone()], true),
         };
+        if let Some(edge) = stray_edge(config, &paths) {
+            return Err(RootsError::StrayEdge(edge));
+        }
         let mut named = named(&paths)?;
         let first = named
             .first()
@@ -282,6 +288,16 @@ impl Root {
             Self::Folder { path, .. } | Self::File { path, .. } | Self::Fault { path, .. } => path,
         }
     }
+}
+
+/// A number among the inputs that is none, where --shrink-to-fit stands without one. Told before anything is done: beside it
+/// the real input would be one of several, and its results would lie elsewhere.
+fn stray_edge(config: &Config, paths: &[PathBuf]) -> Option<u16> {
+    let mut edges = paths
+        .iter()
+        .filter(|path| fs::symlink_metadata(path).is_err());
+    let edge = edges.find_map(|path| path.to_str()?.parse().ok());
+    edge.filter(|_| config.settings.shrink_to_fit == Some(USUAL_EDGE))
 }
 
 /// Looks at each input once; an input named twice counts once.

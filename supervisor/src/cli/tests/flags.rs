@@ -1,6 +1,7 @@
 //! What is typed, and what is refused.
 
 use super::*;
+use crate::cli::config::USUAL_EDGE;
 
 #[test]
 fn the_commands_of_the_readme() {
@@ -74,7 +75,7 @@ fn every_flag_arrives() {
         Goal::MaxSize(SizeLimit::Permille(400))
     );
     assert_eq!(config.settings.format, Format::Webp);
-    assert_eq!(config.settings.shrink_to_fit, Some(1024));
+    assert_eq!(config.settings.shrink_to_fit, Some(USUAL_EDGE));
     assert_eq!(config.settings.resize.short_edge, Some(400));
     assert!(
         config.settings.strip.gps && config.settings.strip.thumbnail && !config.settings.strip.exif

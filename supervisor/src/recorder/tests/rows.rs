@@ -148,7 +148,18 @@ fn the_walk_learns_what_needs_no_work() {
             leave_foreign: true,
             ..lookup
         }),
-        Some(Skip::Exists)
+        Some(Skip::OutputChanged)
+    );
+    let mut other = world.task();
+    other.source = world.folder.path().join("elsewhere.jpg");
+    let foreign = Lookup {
+        leave_foreign: true,
+        ..lookup
+    };
+    assert_eq!(
+        world.reader().skip(&other, &foreign).unwrap(),
+        Some(Skip::Exists),
+        "made from another input"
     );
 }
 

@@ -180,9 +180,9 @@ impl Digest {
     /// What the page calls a file: its place below the output, or the whole of it where there are several outputs.
     fn name_of(&self, entry: &Entry) -> PathBuf {
         if self.several {
-            self.output().join(&entry.target)
+            self.output().join(entry.output())
         } else {
-            entry.target.clone()
+            entry.output().into_owned()
         }
     }
 
@@ -232,7 +232,7 @@ impl Digest {
                 ended_ms: entry.ended_ms,
                 failed: entry.verdict == Verdict::Failed,
                 deaths: entry.deaths,
-                name: entry.target.clone(),
+                name: entry.output().into_owned(),
             });
         }
         let slots = self

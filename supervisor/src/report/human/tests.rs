@@ -23,6 +23,31 @@ fn a_quiet_run_does_not_call_failed_what_was_left_alone() {
 }
 
 #[test]
+fn an_output_that_was_changed_since_is_told_from_somebody_elses() {
+    let mut text = String::new();
+    let mut tally = Tally::default();
+    for reason in ["exists", "output_changed"] {
+        let entry = samples::entry("a.jpg", Verdict::Skipped, reason);
+        tally.add(&entry);
+        text += &format!("{}\n", line(&entry));
+    }
+    insta::assert_snapshot!(text, @r"
+    skipped  /in/a.jpg: the output exists and is not ours; --overwrite allows to replace it
+    skipped  /in/a.jpg: an earlier run made the output and it was changed since; --recheck makes it again, and so does --overwrite
+    ");
+    let facts = Facts {
+        discovered: 2,
+        ..samples::facts()
+    };
+    insta::assert_snapshot!(mail(&tally, &facts, KnownFailures::Fail).unwrap(), @r"
+    pressroom: 2 of 2 images into /out left alone
+    2 images in 1.2 s with 2 workers: nothing was done
+      1: left alone, because an output that is not ours has their name; see --overwrite
+      1: left alone, because the output of an earlier run was changed since; --recheck makes it again, or see --overwrite
+    ");
+}
+
+#[test]
 fn a_message_that_begins_with_its_title_is_said_once() {
     let text = with_message("not an image", "not an image: it looks like a video");
     assert_eq!(text, "not an image: it looks like a video");

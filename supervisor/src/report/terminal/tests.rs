@@ -88,3 +88,22 @@ fn a_file_that_cannot_be_made_is_named() {
     let error = opened(&quiet_with_json(Sink::File("/nowhere/at/all".into()))).unwrap_err();
     assert!(error.to_string().contains("/nowhere/at/all"), "{error}");
 }
+
+#[test]
+fn bars_are_for_terminals_that_move_their_cursor() {
+    let of =
+        |asked, is_terminal, term: Option<&str>| form(asked, is_terminal, term.map(OsStr::new));
+    for (term, shown) in [
+        (Some("xterm-256color"), Form::Bars),
+        (Some("dumb"), Form::Lines),
+        (Some(""), Form::Lines),
+        (None, Form::Lines),
+    ] {
+        assert_eq!(of(Progress::Auto, true, term), shown, "{term:?}");
+        assert_eq!(of(Progress::Bar, true, term), shown, "{term:?}");
+        assert_eq!(of(Progress::Auto, false, term), Form::Off, "{term:?}");
+        assert_eq!(of(Progress::Bar, false, term), Form::Lines, "{term:?}");
+        assert_eq!(of(Progress::Lines, true, term), Form::Lines, "{term:?}");
+        assert_eq!(of(Progress::Off, true, term), Form::Off, "{term:?}");
+    }
+}

@@ -5,7 +5,7 @@ mod roots;
 mod tree;
 
 use super::*;
-use crate::cli::config::{Destination, ListFrom, Selection};
+use crate::cli::config::{Destination, ListFrom, Selection, USUAL_EDGE};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

@@ -57,6 +57,29 @@ fn folders_of_one_name_share_a_tree_and_a_clash_is_found_first() {
 }
 
 #[test]
+fn the_edge_of_shrink_to_fit_is_not_taken_for_an_input() {
+    let place = Place::new();
+    place.file("in/a.jpg");
+    let mut config = place.config(&["in"]);
+    let Inputs::Paths(paths) = &mut config.inputs else {
+        panic!("paths");
+    };
+    paths.push("800".into());
+    assert!(Roots::resolve(&config).is_ok());
+    config.settings.shrink_to_fit = Some(USUAL_EDGE);
+    let error = Roots::resolve(&config).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "800 does not exist: did you mean --shrink-to-fit=800?"
+    );
+    config.settings.shrink_to_fit = Some(600);
+    assert!(Roots::resolve(&config).is_ok());
+    config.inputs = Inputs::Paths(vec![place.path("in"), place.path("800")]);
+    config.settings.shrink_to_fit = Some(USUAL_EDGE);
+    assert!(Roots::resolve(&config).is_ok(), "a path is no number");
+}
+
+#[test]
 fn an_output_inside_the_input_is_not_input_even_through_a_link() {
     let place = Place::new();
     place.file("in/a.jpg");
