@@ -352,7 +352,11 @@ fn usage() {
         let output = command.output().expect("it starts");
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
-        assert_eq!(said.matches("standard output is incomplete").count(), 1, "{said}");
+        assert_eq!(
+            said.matches("standard output is incomplete").count(),
+            1,
+            "{said}"
+        );
     }
 }
 

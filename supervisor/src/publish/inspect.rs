@@ -132,13 +132,13 @@ impl<F: Files> Publisher<F> {
             if other && ours.run == self.run {
                 return Err(stop(collision(&ours)));
             }
-            if let (true, false, Some(before)) = (found.regular, other, ours.published) {
+            // Where ours stood under another extension, what is here is somebody else's.
+            let here = !other && parcel.may_be_of(ours.verdict);
+            if let (true, true, Some(before)) = (found.regular, here, ours.published) {
                 if self.policy.restore || is_still(before, &found) {
                     return Ok(Placing::Replace(found));
                 }
-                if parcel.may_be_of(ours.verdict) {
-                    skip = Skip::OutputChanged;
-                }
+                skip = Skip::OutputChanged;
             }
         }
         if found.same_file(source) {

@@ -170,3 +170,18 @@ fn a_result_that_does_not_land_removes_nothing() {
     assert!(matches!(record.ending, Ending::Skipped(_)), "{record:?}");
     assert!(world.destination().exists());
 }
+
+/// Not even where damaged results are to be made again.
+#[test]
+fn somebody_elses_file_under_the_new_extension_is_not_taken_for_a_damaged_result() {
+    let mut world = kept();
+    world.policy.restore = true;
+    put(&result_of(&world), b"somebody else's");
+    let record = work(&world, Disk, webp(&world, world.publish(RESULT)));
+    assert!(matches!(record.ending, Ending::Skipped(_)), "{record:?}");
+    assert_eq!(
+        std::fs::read(result_of(&world)).unwrap(),
+        b"somebody else's"
+    );
+    assert!(world.destination().exists());
+}
